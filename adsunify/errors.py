@@ -1,0 +1,220 @@
+"""Everything that adsunify raises.
+
+::
+
+    AdsunifyError
+     ├─ InvalidInput              422  the caller's input, or a capability the network does not declare
+     │   └─ LookupNeeded          422  a plan needs an answer of the network that was not given
+     ├─ Unauthenticated           401
+     ├─ Forbidden                 403
+     ├─ NotFound                  404
+     ├─ Conflict                  409  an idempotency key bound to something else
+     ├─ ProviderError             400  the network answered, and refused
+     │   ├─ TokenRefused               its token is expired, revoked or invalid
+     │   ├─ PermissionRefused          the token may not do this
+     │   ├─ ProviderNotFound      404  the network has no such thing
+     │   ├─ ProviderThrottled          later; see ``retry_after``
+     │   └─ ProviderUnreadable         no usable answer: 5xx, not JSON, a member missing, a connection lost
+     ├─ OperationError            400  the operation's state forbids it; see ``code``
+     ├─ StoreError                503  the database did not do it
+     └─ VaultError                500  a stored secret cannot be opened
+
+Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``: whether a native
+write was ``not_applied``, ``applied`` or is ``unknown``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+from attrs import frozen
+
+Outcome = Literal["not_applied", "applied", "unknown"]
+
+
+@frozen
+class Issue:
+    """One thing wrong with the input: ``path`` (dotted wire names), a stable ``code``, and a sentence for people."""
+
+    path: str
+    code: str
+    message: str
+
+    def to_json(self) -> dict[str, str]:
+        return {"path": self.path, "code": self.code, "message": self.message}
+
+
+@frozen
+class NativeError:
+    """The network's own error, never lost: its code, text, request id and HTTP status."""
+
+    code: str | None = None
+    message: str | None = None
+    request_id: str | None = None
+    status: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message, "requestId": self.request_id, "status": self.status}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> NativeError:
+        return cls(value.get("code"), value.get("message"), value.get("requestId"), value.get("status"))
+
+
+class AdsunifyError(Exception):
+    """The base of all errors of this package."""
+
+    status: ClassVar[int] = 500
+    default_code: ClassVar[str] = "internal_error"
+    title: ClassVar[str] = "Internal error"
+
+    def __init__(self, message: str, *, code: str | None = None, outcome: Outcome = "not_applied") -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code or self.default_code
+        self.outcome: Outcome = outcome
+
+
+class InvalidInput(AdsunifyError):
+    """The input is refused; ``issues`` says where and why, all at once. Nothing was stored or written."""
+
+    status = 422
+    default_code = "invalid_input"
+    title = "Invalid input"
+
+    def __init__(self, issues: Sequence[Issue], *, code: str | None = None) -> None:
+        self.issues = tuple(issues)
+        super().__init__("; ".join(f"{issue.path}: {issue.message}" for issue in self.issues), code=code)
+
+
+def refused(path: str, code: str, message: str) -> InvalidInput:
+    """An :class:`InvalidInput` with one issue, to be raised."""
+    return InvalidInput((Issue(path, code, message),))
+
+
+class LookupNeeded(InvalidInput):
+    """A plan needs a read of the network, and neither a connection nor a recorded answer was given."""
+
+    default_code = "lookup_needed"
+
+
+class Unauthenticated(AdsunifyError):
+    """The bearer token is missing, invalid, expired or revoked."""
+
+    status = 401
+    default_code = "unauthenticated"
+    title = "Not authenticated"
+
+
+class Forbidden(AdsunifyError):
+    """The credential or role does not permit the action."""
+
+    status = 403
+    default_code = "forbidden"
+    title = "Not permitted"
+
+
+class NotFound(AdsunifyError):
+    """No such thing in the caller's workspace."""
+
+    status = 404
+    default_code = "not_found"
+    title = "Not found"
+
+
+class Conflict(AdsunifyError):
+    """The idempotency key is bound to another account or payload."""
+
+    status = 409
+    default_code = "idempotency_conflict"
+    title = "Conflict"
+
+
+class ProviderError(AdsunifyError):
+    """The network refused; ``native`` is its own error."""
+
+    status = 400
+    default_code = "provider_rejected"
+    title = "The network refused"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        native: NativeError | None = None,
+        code: str | None = None,
+        outcome: Outcome = "not_applied",
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message, code=code, outcome=outcome)
+        self.native = native or NativeError()
+        self.retry_after = retry_after
+
+
+class TokenRefused(ProviderError):
+    """The network refused the account's token."""
+
+    default_code = "provider_token_refused"
+
+
+class PermissionRefused(ProviderError):
+    """The network account or token lacks a permission."""
+
+    default_code = "provider_permission_refused"
+
+
+class ProviderNotFound(ProviderError):
+    """The network has no such entity, or does not show it to this token."""
+
+    status = 404
+    default_code = "provider_not_found"
+    title = "Not found at the network"
+
+
+class ProviderThrottled(ProviderError):
+    """The network asks to come back later: ``retry_after`` seconds, where it said so."""
+
+    default_code = "provider_throttled"
+
+
+class ProviderUnreadable(ProviderError):
+    """A read brought no usable answer."""
+
+    default_code = "provider_unreadable"
+
+
+class OperationError(AdsunifyError):
+    """The state of an operation forbids the action; ``receipt`` holds what is known."""
+
+    status = 400
+    default_code = "operation_refused"
+    title = "The operation cannot do this"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str,
+        operation: Mapping[str, Any] | None = None,
+        native: NativeError | None = None,
+        outcome: Outcome = "not_applied",
+    ) -> None:
+        super().__init__(message, code=code, outcome=outcome)
+        self.operation = operation
+        self.native = native
+
+
+class StoreError(AdsunifyError):
+    """The database is not reachable or refused; the caller may read again to learn what was kept."""
+
+    status = 503
+    default_code = "store_unavailable"
+    title = "Storage unavailable"
+
+
+class VaultError(AdsunifyError):
+    """A stored secret cannot be opened: its key is not in the ring, or the stored bytes were altered."""
+
+    default_code = "vault_error"
+    title = "A stored secret cannot be opened"

@@ -1,0 +1,323 @@
+"""What goes over the wire, as data: requests, responses, exact JSON, and pointers into it.
+
+Nothing here opens a socket. JSON numbers with a fraction are :class:`decimal.Decimal` in both directions, never ``float``.
+Answers of a network are hostile input: they are read only through the pointer functions (:func:`read`, :func:`need`,
+:func:`ident`, :func:`text`, :func:`rows`), which raise :class:`~adsunify.errors.ProviderUnreadable`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from collections.abc import Generator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from json.encoder import encode_basestring_ascii
+from typing import Any, Literal, TypeVar
+
+from attrs import field, frozen
+
+from .errors import ProviderUnreadable
+
+Json = Any
+"""None, bool, int, Decimal, str, list of Json, dict of str to Json."""
+
+MAX_ANSWER_BYTES = 32 * 1024 * 1024
+MAX_NUMBER_CHARACTERS = 400
+
+Encoding = Literal["none", "json", "form", "form_json", "multipart"]
+Nature = Literal["read", "read_once", "write"]
+Answer = Literal["json", "bytes"]
+BodyState = Literal["json", "empty", "unreadable", "bytes"]
+
+
+# -- exact JSON ---------------------------------------------------------------------------------------------------
+
+
+def _decimal(literal: str) -> Decimal:
+    if len(literal) > MAX_NUMBER_CHARACTERS:
+        raise ValueError("a number is too long")
+    try:
+        number = Decimal(literal)
+    except InvalidOperation:
+        raise ValueError("a number is out of range") from None
+    if abs(number.adjusted()) > MAX_NUMBER_CHARACTERS:  # 1e999999999 would explode when written out
+        raise ValueError("a number is out of range")
+    return number
+
+
+def _integer(literal: str) -> int:
+    if len(literal) > MAX_NUMBER_CHARACTERS:
+        raise ValueError("a number is too long")
+    return int(literal)
+
+
+def _constant(literal: str) -> Json:
+    raise ValueError(f"{literal} is not JSON")
+
+
+_decoder = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=_constant)
+
+
+def loads(data: bytes | str) -> Json:
+    """Read JSON exactly: fractions become Decimal; NaN, Infinity, absurd numbers and bottomless nesting are refused.
+
+    Raises ValueError (also for bytes that are not UTF-8).
+    """
+    try:
+        return _decoder.decode(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+    except RecursionError:
+        raise ValueError("the JSON is nested too deeply") from None
+
+
+# Decimals leave the C encoder as marked strings and are unwrapped afterwards. The mark is random for each process, so no
+# caller can forge it; it never appears in the result.
+_mark = secrets.token_hex(16)
+_marked = re.compile(f'"{_mark}([^"]*)"')
+
+
+def _plain(number: Decimal) -> str:
+    if not number.is_finite():
+        raise ValueError("a number is not finite")
+    return format(number, "f")
+
+
+def _encode_decimal(value: object) -> str:
+    if isinstance(value, Decimal):
+        return _mark + _plain(value)
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_compact = json.JSONEncoder(separators=(",", ":"), default=_encode_decimal, allow_nan=False)
+_canonical = json.JSONEncoder(separators=(",", ":"), default=_encode_decimal, allow_nan=False, sort_keys=True)
+
+
+def dumps(value: Json) -> str:
+    """Write JSON in compact form, decimals exactly as they are, members in their order."""
+    text_ = _compact.encode(value)
+    return _marked.sub(r"\1", text_) if _mark in text_ else text_
+
+
+def canonical(value: Json) -> bytes:
+    """Write JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII."""
+    text_ = _canonical.encode(value)
+    return (_marked.sub(r"\1", text_) if _mark in text_ else text_).encode("ascii")
+
+
+def quoted(text_: str) -> str:
+    """A JSON string literal."""
+    return encode_basestring_ascii(text_)
+
+
+# -- requests and responses ---------------------------------------------------------------------------------------
+
+
+@frozen
+class Request:
+    """One native HTTP request, as data.
+
+    ``url`` is a template: ``{slot}`` is filled from ``path``, percent-encoded. ``body`` is the decoded value; bytes are
+    made when it is sent: ``json``; ``form`` (flat strings); ``form_json`` (form whose objects, arrays and booleans are
+    JSON strings, Meta); ``multipart``. ``nature`` says what it is, which the method does not: ``read`` may be repeated,
+    ``read_once`` may not, ``write`` changes the account. ``query_raw`` is an already encoded query (Rest.li).
+    ``answer`` is what the body of the answer is. ``signed`` false: no credentials are ever added (foreign downloads).
+    """
+
+    method: str
+    url: str
+    path: Mapping[str, str] = field(factory=dict)
+    query: Mapping[str, str] = field(factory=dict)
+    headers: Mapping[str, str] = field(factory=dict)
+    body: Json = None
+    encoding: Encoding = "none"
+    nature: Nature = "read"
+    query_raw: str | None = None
+    answer: Answer = "json"
+    signed: bool = True
+
+    def to_json(self) -> dict[str, Json]:
+        """As JSON, defaults left out."""
+        value: dict[str, Json] = {"method": self.method, "url": self.url}
+        if self.path:
+            value["path"] = dict(self.path)
+        if self.query:
+            value["query"] = dict(self.query)
+        if self.headers:
+            value["headers"] = dict(self.headers)
+        if self.encoding != "none":
+            value["encoding"] = self.encoding
+            value["body"] = self.body
+        if self.nature != "read":
+            value["nature"] = self.nature
+        if self.query_raw is not None:
+            value["queryRaw"] = self.query_raw
+        if self.answer != "json":
+            value["answer"] = self.answer
+        if not self.signed:
+            value["signed"] = False
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Request:
+        return cls(
+            method=value["method"],
+            url=value["url"],
+            path=value.get("path", {}),
+            query=value.get("query", {}),
+            headers=value.get("headers", {}),
+            body=value.get("body"),
+            encoding=value.get("encoding", "none"),
+            nature=value.get("nature", "read"),
+            query_raw=value.get("queryRaw"),
+            answer=value.get("answer", "json"),
+            signed=value.get("signed", True),
+        )
+
+
+@frozen
+class Response:
+    """What came back: ``headers`` in lower case; ``body`` is parsed JSON, bytes (``state`` = "bytes"), or None.
+
+    ``state`` "empty": no body at all. "unreadable": a body that is not the JSON it should be; ``body`` is then a short
+    text of why.
+    """
+
+    status: int
+    headers: Mapping[str, str] = field(factory=dict)
+    body: Json = None
+    state: BodyState = "json"
+
+    @classmethod
+    def of(cls, status: int, headers: Mapping[str, str], content: bytes, answer: Answer = "json") -> Response:
+        """Read the bytes of an answer."""
+        lower = {name.lower(): value for name, value in headers.items()}
+        if len(content) > MAX_ANSWER_BYTES:
+            return cls(status, lower, f"larger than {MAX_ANSWER_BYTES} bytes", "unreadable")
+        if not content.strip():
+            return cls(status, lower, None, "empty")
+        if answer == "bytes" and status < 300:
+            return cls(status, lower, content, "bytes")
+        try:
+            return cls(status, lower, loads(content), "json")
+        except ValueError as reason:
+            return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable")
+
+    @property
+    def ok(self) -> bool:
+        """A 2xx status with a readable body, or none."""
+        return 200 <= self.status < 300 and self.state != "unreadable"
+
+
+@frozen
+class Wait:
+    """A flow asks to pause: ``seconds``, and why."""
+
+    seconds: float
+    why: str
+
+
+Result = TypeVar("Result")
+Flow = Generator[Request | Wait, Response, Result]
+"""A read, or the reads before a plan: yields requests and waits, receives responses, returns its result."""
+
+
+# -- pointers -----------------------------------------------------------------------------------------------------
+# RFC 6901 ("/data/0/id"), with one addition: "*" stands for every element of a list or object (used by outputs only).
+
+MISSING: Any = object()
+
+
+def parts(pointer: str) -> list[str]:
+    """The members of a pointer."""
+    if not pointer:
+        return []
+    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
+
+
+def read(value: Json, pointer: str, default: Json = None) -> Json:
+    """What stands at the pointer, or ``default``. Never raises."""
+    for part in parts(pointer):
+        if isinstance(value, Mapping):
+            value = value.get(part, MISSING)
+        elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
+            value = value[int(part)] if len(part) < 9 and int(part) < len(value) else MISSING
+        else:
+            return default
+        if value is MISSING:
+            return default
+    return value
+
+
+def put(value: Json, pointer: str, new: Json) -> None:
+    """Set what stands at the pointer; objects on the way are made, a list position must exist or be the next one."""
+    *way, last = parts(pointer)
+    for part in way:
+        value = value[int(part)] if isinstance(value, list) else value.setdefault(part, {})
+    if isinstance(value, list):
+        position = int(last)
+        if position == len(value):
+            value.append(new)
+        else:
+            value[position] = new
+    else:
+        value[last] = new
+
+
+def need(value: Json, pointer: str, what: str = "answer") -> Json:
+    """What stands at the pointer; its absence (or null) makes the answer unreadable."""
+    found = read(value, pointer)
+    if found is None:
+        raise ProviderUnreadable(f"The {what} has no {pointer or 'body'}.")
+    return found
+
+
+def identifier(found: Json) -> str | None:
+    """An id as digits or text: a non-empty string, or an integer's digits; anything else is None."""
+    if isinstance(found, str):
+        return found or None
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found)
+    return None
+
+
+def ident(value: Json, pointer: str, what: str = "answer") -> str:
+    """An id at the pointer, as a string."""
+    found = identifier(need(value, pointer, what))
+    if found is None:
+        raise ProviderUnreadable(f"The {what} has no id at {pointer}.")
+    return found
+
+
+def text(value: Json, pointer: str, default: str | None = None) -> str | None:
+    """A string at the pointer; numbers become their text, anything else ``default``."""
+    found = read(value, pointer)
+    if isinstance(found, str):
+        return found
+    if isinstance(found, int | Decimal) and not isinstance(found, bool):
+        return format(found, "f") if isinstance(found, Decimal) else str(found)
+    return default
+
+
+def rows(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, Json]]:
+    """A list of objects at the pointer; absent is an empty list, anything else unreadable."""
+    found = read(value, pointer)
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
+        raise ProviderUnreadable(f"The {what} has no list of objects at {pointer or 'its top'}.")
+    return found
+
+
+def found_at(value: Json, pointer: str) -> list[Json]:
+    """All values a pointer with ``*`` finds, in order."""
+    values = [value]
+    for part in parts(pointer):
+        if part == "*":
+            values = [
+                child
+                for one in values
+                for child in (one.values() if isinstance(one, Mapping) else one if isinstance(one, list) else ())
+            ]
+        else:
+            values = [child for one in values if (child := read(one, "/" + part, MISSING)) is not MISSING]
+    return values
