@@ -19,8 +19,8 @@
      ├─ StoreError                503  the database did not do it
      └─ VaultError                500  a stored secret cannot be opened
 
-Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``: whether a native
-write was ``not_applied``, ``applied`` or is ``unknown``.
+Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``: whether a
+native write was ``not_applied``, ``applied`` or is ``unknown``.
 """
 
 from __future__ import annotations

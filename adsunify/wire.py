@@ -1,6 +1,6 @@
 """What goes over the wire, as data: requests, responses, exact JSON, and pointers into it.
 
-Nothing here opens a socket. JSON numbers with a fraction are :class:`decimal.Decimal` in both directions, never ``float``.
+Nothing here opens a socket. JSON numbers with a fraction are :class:`decimal.Decimal` both ways, never ``float``.
 Answers of a network are hostile input: they are read only through the pointer functions (:func:`read`, :func:`need`,
 :func:`ident`, :func:`text`, :func:`rows`), which raise :class:`~adsunify.errors.ProviderUnreadable`.
 """
@@ -70,7 +70,7 @@ def loads(data: bytes | str) -> Json:
         raise ValueError("the JSON is nested too deeply") from None
 
 
-# Decimals leave the C encoder as marked strings and are unwrapped afterwards. The mark is random for each process, so no
+# Decimals leave the C encoder as marked strings and are unwrapped afterwards. The mark is random per process, so no
 # caller can forge it; it never appears in the result.
 _mark = secrets.token_hex(16)
 _marked = re.compile(f'"{_mark}([^"]*)"')

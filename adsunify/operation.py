@@ -1,0 +1,217 @@
+"""The life of an operation as a table, and the records that its execution leaves. Every rule about states stands here.
+
+::
+
+    (none) --prepare--> prepared --claim--> running --succeed--> succeeded
+                        prepared --cancel-> cancelled
+                                            running --hand_back--> prepared   (steps remain, or surely nothing was done)
+                                            running --lose-------> unknown    (the outcome of a write is ambiguous)
+                                            running --recover----> prepared   (the lease ran out, no write in flight)
+
+An operation whose lease ran out with a write in flight stays ``running``: ``stalled``, for a person to look at.
+Times are integer milliseconds since 1970 (UTC).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from .errors import NativeError
+from .steps import Outputs
+from .wire import Json
+
+Status = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
+Trigger = Literal["prepare", "claim", "hand_back", "succeed", "lose", "recover", "cancel"]
+StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
+
+TRANSITIONS: Mapping[tuple[Status | None, Trigger], tuple[Status, str | None]] = {
+    (None, "prepare"): ("prepared", "operation.prepared"),
+    ("prepared", "claim"): ("running", "operation.running"),
+    ("prepared", "cancel"): ("cancelled", "operation.cancelled"),
+    ("running", "hand_back"): ("prepared", None),
+    ("running", "recover"): ("prepared", None),
+    ("running", "succeed"): ("succeeded", "operation.succeeded"),
+    ("running", "lose"): ("unknown", "operation.unknown"),
+}
+"""(from, trigger) to (state after, event recorded in the same transaction)."""
+
+REVIEW_MILLISECONDS = 30 * 60 * 1000
+"""A prepared operation can be executed, and continued, for 30 minutes (SPEC.md "Limits")."""
+LEASE_MILLISECONDS = 30_000
+RESPONSE_BYTES = 64 * 1024
+"""How much of a native answer a receipt keeps."""
+
+
+class IllegalTransition(ValueError):
+    """The state does not allow the trigger; nothing changed."""
+
+
+def transition(status: Status | None, trigger: Trigger) -> tuple[Status, str | None]:
+    """The state after the trigger and the event to record; raises IllegalTransition."""
+    try:
+        return TRANSITIONS[status, trigger]
+    except KeyError:
+        raise IllegalTransition(f"an operation that is {status} cannot {trigger}") from None
+
+
+def expired(expires_at: int, now: int) -> bool:
+    """Whether the review time is over: at the very millisecond of ``expires_at`` it is."""
+    return now >= expires_at
+
+
+@frozen
+class Intent:
+    """What is about to be sent: saved before the first byte goes out. ``n`` counts steps from 0, ``attempt`` from 1.
+
+    ``items``: positions in the planned array that this attempt sends, None where the step has no items.
+    ``request``: the request as it will be sent, bindings filled, without credentials.
+    """
+
+    n: int
+    key: str
+    attempt: int
+    request: Mapping[str, Json]
+    items: tuple[int, ...] | None = None
+
+
+@frozen
+class ItemReceipt:
+    """The outcome of one item of a step; ``index`` is its position in the planned array."""
+
+    index: int
+    state: StepState
+    id: str | None = None
+    error: NativeError | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        error = None if self.error is None else self.error.to_json()
+        return {"index": self.index, "state": self.state, "id": self.id, "error": error}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> ItemReceipt:
+        error = value["error"]
+        return cls(value["index"], value["state"], value["id"], None if error is None else NativeError.from_json(error))
+
+
+@frozen
+class Receipt:
+    """What became of one attempt: evidence, saved before anything else is done.
+
+    ``response``: the native answer, redacted, at most 64 KiB of JSON text. ``retry_after``: milliseconds.
+    """
+
+    n: int
+    key: str
+    attempt: int
+    state: Literal["applied", "rejected", "throttled", "ambiguous"]
+    http_status: int | None = None
+    request_id: str | None = None
+    outputs: Outputs = field(factory=dict)
+    items: tuple[ItemReceipt, ...] = ()
+    response: Json = None
+    error: NativeError | None = None
+    blame: str | None = None
+    retry_after: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """All of it as JSON: what is stored."""
+        return {
+            "n": self.n,
+            "key": self.key,
+            "attempt": self.attempt,
+            "state": self.state,
+            "httpStatus": self.http_status,
+            "requestId": self.request_id,
+            "outputs": {name: value if isinstance(value, str) else list(value) for name, value in self.outputs.items()},
+            "items": [item.to_json() for item in self.items],
+            "response": self.response,
+            "error": None if self.error is None else self.error.to_json(),
+            "blame": self.blame,
+            "retryAfter": self.retry_after,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Receipt:
+        error = value["error"]
+        return cls(
+            n=value["n"],
+            key=value["key"],
+            attempt=value["attempt"],
+            state=value["state"],
+            http_status=value["httpStatus"],
+            request_id=value["requestId"],
+            outputs=value["outputs"],
+            items=tuple(ItemReceipt.from_json(item) for item in value["items"]),
+            response=value["response"],
+            error=None if error is None else NativeError.from_json(error),
+            blame=value["blame"],
+            retry_after=value["retryAfter"],
+        )
+
+
+@frozen
+class Advance:
+    """One durable commit of an execution: the receipt of the step before, the intent of the next, the state after.
+
+    ``fence`` None: the claim itself. A receipt is accepted whatever the fence says (it is evidence, marked late); an
+    intent and a trigger are not. Access and expiry are checked in the same transaction before an intent.
+    ``renew``: only the lease is prolonged.
+    """
+
+    operation_id: str
+    fence: int | None
+    receipt: Receipt | None = None
+    intent: Intent | None = None
+    trigger: Trigger | None = None
+    next_action: bool = False
+    retry_after: int | None = None
+    error: Mapping[str, Json] | None = None
+    renew: bool = False
+
+
+@frozen
+class Advanced:
+    """What the commit did: the fence held, the time, and why an intent was refused (None: it stands).
+
+    ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
+    ``access`` (key revoked or expired, member gone, role too low, account not active), ``not_prepared``.
+    """
+
+    fence: int
+    at: int
+    refused: str | None = None
+
+
+@frozen
+class Progress:
+    """What the receipts so far say: which step is next, what each applied step brought, which items remain.
+
+    ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key.
+    """
+
+    outputs: Mapping[str, Outputs] = field(factory=dict)
+    attempts: Mapping[str, int] = field(factory=dict)
+    applied_items: Mapping[str, Mapping[int, str]] = field(factory=dict)
+
+
+def progress(receipts: Sequence[Receipt]) -> Progress:
+    """Read the progress off all receipts of an operation, in the order of their attempts."""
+    outputs: dict[str, Outputs] = {}
+    attempts: dict[str, int] = {}
+    applied: dict[str, dict[int, str]] = {}
+    for receipt in receipts:
+        attempts[receipt.key] = max(attempts.get(receipt.key, 0), receipt.attempt)
+        for item in receipt.items:
+            if item.state == "applied" and item.id is not None:
+                applied.setdefault(receipt.key, {})[item.index] = item.id
+        if receipt.state == "applied":
+            outputs[receipt.key] = receipt.outputs
+    return Progress(outputs, attempts, applied)
+
+
+def event_data(operation_id: str | None, account_id: str | None, network: str | None, status: str) -> dict[str, Any]:
+    """The ``data`` of an event: identifiers only."""
+    return {"operationId": operation_id, "accountId": account_id, "network": network, "status": status}

@@ -1,0 +1,369 @@
+"""A plan is immutable data: what will be sent to a network, step by step, and how its answers are read.
+
+A :class:`Step` is a finished native :class:`~adsunify.wire.Request` plus what ties it to its neighbours. Bindings stand
+beside the body, never inside it, so nothing that a caller wrote can become a reference. Bodies are decoded values; a
+member that a binding fills is absent until then. Plans are digested over canonical JSON, stored, and never edited.
+
+Pointers of bindings go into the request (``/body/adGroups/0/campaignId``, ``/path/id``, ``/query/id``); pointers of
+outputs and promises go into the answer (``/body/id``, ``/headers/x-restli-id``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from typing import Any, Literal
+
+from attrs import evolve, field, frozen
+
+from .errors import InvalidInput, Issue, ProviderUnreadable
+from .wire import Json, Request, Response, canonical, found_at, identifier, loads, parts, put, read
+
+VERSION = 1
+
+Kind = Literal["campaign", "adGroup", "ad"]
+Action = Literal["create", "activate", "status", "update", "delete", "edit"]
+StepAction = Literal["create", "update", "delete"]
+Risk = Literal["low", "spend", "destructive"]
+Outputs = Mapping[str, str | Sequence[str]]
+"""What a step brought: output name to id, or to ids in item order."""
+
+
+@frozen
+class Binding:
+    """Puts an earlier step's output at one place of the request; ``cast`` "integer" for ids sent as JSON numbers."""
+
+    to: str
+    step: str
+    output: str
+    prefix: str = ""
+    cast: Literal["text", "integer"] = "text"
+
+
+@frozen
+class Output:
+    """Where the answer holds a new id: the first pointer of ``at`` that finds one; ``after`` keeps the last segment.
+
+    With a ``*`` in the pointer the output is the list of all ids found.
+    """
+
+    name: str
+    at: tuple[str, ...]
+    after: str = ""
+
+
+@frozen
+class Promise:
+    """What else must be true of a good answer."""
+
+    at: str
+    equals: Json
+
+
+@frozen
+class Items:
+    """One request carries several entities, each with its own outcome, read by ``Network.items``.
+
+    ``at``: where the sent array is; ``sent``: the member of a sent item that the answered id must equal, if any;
+    ``output``: the output that holds the ids in item order. ``many`` false: exactly one item, and the output is its id.
+    """
+
+    at: str
+    output: str
+    sent: str = ""
+    many: bool = True
+
+
+@frozen
+class Overlay:
+    """An update that replaces the whole object.
+
+    ``read`` it, take ``at`` of the answer, ``drop`` members, lay ``changes`` (pointer to value) over it, ``remove``
+    pointers, and put the result ``into`` the request.
+    """
+
+    read: Request
+    at: str
+    into: str
+    drop: tuple[str, ...] = ()
+    changes: Mapping[str, Json] = field(factory=dict)
+    remove: tuple[str, ...] = ()
+
+
+@frozen
+class Change:
+    """One change in words for the reviewer: the field, its value before, its value after."""
+
+    field: str
+    before: Json
+    after: Json
+
+
+@frozen
+class Step:
+    """One native write. ``kind`` is the entity kind it touches; ``entity`` its native id where it exists already."""
+
+    key: str
+    kind: str
+    does: str
+    request: Request
+    action: StepAction = "create"
+    entity: str | None = None
+    parent: str | None = None
+    bindings: tuple[Binding, ...] = ()
+    outputs: tuple[Output, ...] = ()
+    promises: tuple[Promise, ...] = ()
+    items: Items | None = None
+    overlay: Overlay | None = None
+    empty_ok: bool = False
+    changes: tuple[Change, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """As JSON, defaults left out."""
+        value: dict[str, Json] = {
+            "key": self.key,
+            "kind": self.kind,
+            "does": self.does,
+            "request": self.request.to_json(),
+            "action": self.action,
+        }
+        if self.entity is not None:
+            value["entity"] = self.entity
+        if self.parent is not None:
+            value["parent"] = self.parent
+        if self.bindings:
+            value["bindings"] = [_binding_json(binding) for binding in self.bindings]
+        if self.outputs:
+            value["outputs"] = [_output_json(output) for output in self.outputs]
+        if self.promises:
+            value["promises"] = [{"at": promise.at, "equals": promise.equals} for promise in self.promises]
+        if self.items is not None:
+            value["items"] = _items_json(self.items)
+        if self.overlay is not None:
+            value["overlay"] = _overlay_json(self.overlay)
+        if self.empty_ok:
+            value["emptyOk"] = True
+        if self.changes:
+            value["changes"] = [change_json(change) for change in self.changes]
+        return value
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Json]) -> Step:
+        overlay = value.get("overlay")
+        items = value.get("items")
+        return cls(
+            key=value["key"],
+            kind=value["kind"],
+            does=value["does"],
+            request=Request.from_json(value["request"]),
+            action=value["action"],
+            entity=value.get("entity"),
+            parent=value.get("parent"),
+            bindings=tuple(Binding(**binding) for binding in value.get("bindings", ())),
+            outputs=tuple(
+                Output(output["name"], tuple(output["at"]), output.get("after", ""))
+                for output in value.get("outputs", ())
+            ),
+            promises=tuple(Promise(promise["at"], promise["equals"]) for promise in value.get("promises", ())),
+            items=None if items is None else Items(**items),
+            overlay=None
+            if overlay is None
+            else Overlay(
+                Request.from_json(overlay["read"]),
+                overlay["at"],
+                overlay["into"],
+                tuple(overlay.get("drop", ())),
+                overlay.get("changes", {}),
+                tuple(overlay.get("remove", ())),
+            ),
+            empty_ok=value.get("emptyOk", False),
+            changes=tuple(Change(**change) for change in value.get("changes", ())),
+        )
+
+
+def _binding_json(binding: Binding) -> dict[str, Json]:
+    value: dict[str, Json] = {"to": binding.to, "step": binding.step, "output": binding.output}
+    if binding.prefix:
+        value["prefix"] = binding.prefix
+    if binding.cast != "text":
+        value["cast"] = binding.cast
+    return value
+
+
+def _output_json(output: Output) -> dict[str, Json]:
+    value: dict[str, Json] = {"name": output.name, "at": list(output.at)}
+    if output.after:
+        value["after"] = output.after
+    return value
+
+
+def _items_json(items: Items) -> dict[str, Json]:
+    value: dict[str, Json] = {"at": items.at, "output": items.output}
+    if items.sent:
+        value["sent"] = items.sent
+    if not items.many:
+        value["many"] = False
+    return value
+
+
+def _overlay_json(overlay: Overlay) -> dict[str, Json]:
+    value: dict[str, Json] = {"read": overlay.read.to_json(), "at": overlay.at, "into": overlay.into}
+    if overlay.drop:
+        value["drop"] = list(overlay.drop)
+    if overlay.changes:
+        value["changes"] = dict(overlay.changes)
+    if overlay.remove:
+        value["remove"] = list(overlay.remove)
+    return value
+
+
+def change_json(change: Change) -> dict[str, Json]:
+    """A change as JSON."""
+    return {"field": change.field, "before": change.before, "after": change.after}
+
+
+@frozen
+class Plan:
+    """What one operation will do: at least one step. Build it with :func:`planned`, which digests it."""
+
+    network: str
+    action: Action
+    account: str
+    steps: tuple[Step, ...]
+    warnings: tuple[str, ...] = ()
+    risk: Risk = "low"
+    version: int = VERSION
+    digest: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """As JSON, defaults left out; the digest is not part of it."""
+        value: dict[str, Json] = {
+            "network": self.network,
+            "action": self.action,
+            "account": self.account,
+            "version": self.version,
+            "steps": [step.to_json() for step in self.steps],
+        }
+        if self.warnings:
+            value["warnings"] = list(self.warnings)
+        if self.risk != "low":
+            value["risk"] = self.risk
+        return value
+
+    @classmethod
+    def from_bytes(cls, stored: bytes, digest: str) -> Plan:
+        """Read a stored plan; bytes that do not have this digest are refused (ValueError)."""
+        if hashlib.sha256(stored).hexdigest() != digest:
+            raise ValueError("a stored plan does not match its digest")
+        value = loads(stored)
+        return cls(
+            network=value["network"],
+            action=value["action"],
+            account=value["account"],
+            steps=tuple(Step.from_json(step) for step in value["steps"]),
+            warnings=tuple(value.get("warnings", ())),
+            risk=value.get("risk", "low"),
+            version=value["version"],
+            digest=digest,
+        )
+
+    def step(self, key: str) -> Step:
+        """The step with this key."""
+        return next(step for step in self.steps if step.key == key)
+
+
+def plan_bytes(plan: Plan) -> bytes:
+    """The canonical bytes of a plan: what is stored and digested."""
+    return canonical(plan.to_json())
+
+
+def planned(
+    network: str, action: Action, account: str, steps: Sequence[Step], warnings: Sequence[str] = (), risk: Risk = "low"
+) -> Plan:
+    """A plan with its digest. A plan has at least one step; keys are unique; bindings point to earlier steps."""
+    seen: set[str] = set()
+    for step in steps:
+        if step.key in seen or any(binding.step not in seen for binding in step.bindings):
+            raise ValueError(f"step {step.key} repeats a key or is bound to a step that does not come before it")
+        seen.add(step.key)
+    if not seen:
+        raise InvalidInput((Issue("", "nothing_to_do", "There is nothing to change: the plan would have no step."),))
+    plan = Plan(network, action, account, tuple(steps), tuple(warnings), risk)
+    return evolve(plan, digest=hashlib.sha256(plan_bytes(plan)).hexdigest())
+
+
+# -- a step meets the receipts before it --------------------------------------------------------------------------
+
+
+def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None = None) -> Request:
+    """The step's request with its bindings filled from earlier steps' outputs (by step key).
+
+    ``only``: the items to send (positions in the planned array), when others were applied before.
+    """
+    request = step.request
+    body, path, query = deepcopy(request.body), dict(request.path), dict(request.query)
+    target = {"body": body, "path": path, "query": query}
+    for binding in step.bindings:
+        value = outputs[binding.step][binding.output]
+        if not isinstance(value, str):
+            raise ValueError(f"{binding.step}.{binding.output} holds several ids; a binding needs one")
+        text_ = binding.prefix + value
+        put(target, binding.to, int(text_) if binding.cast == "integer" else text_)
+    if only is not None and step.items is not None:
+        sent = read(target, step.items.at)
+        put(target, step.items.at, [sent[index] for index in only])
+    return evolve(request, body=target["body"], path=path, query=query)
+
+
+def laid_over(step: Step, request: Request, response: Response) -> Request:
+    """The step's request with what was read and the planned changes laid together.
+
+    Raises ProviderUnreadable where the object is not in the answer.
+    """
+    overlay = step.overlay
+    assert overlay is not None
+    found = read(response.body, overlay.at) if response.ok else None
+    if not isinstance(found, Mapping):
+        raise ProviderUnreadable(f"The current object could not be read before the change ({response.status}).")
+    whole = {name: deepcopy(value) for name, value in found.items() if name not in overlay.drop}
+    for pointer, value in overlay.changes.items():
+        put(whole, pointer, deepcopy(value))
+    for pointer in overlay.remove:
+        *way, last = parts(pointer)
+        holder = read(whole, "".join(f"/{part}" for part in way))
+        if isinstance(holder, dict):
+            holder.pop(last, None)
+    target = {"body": deepcopy(request.body)}
+    put(target, overlay.into, whole)
+    return evolve(request, body=target["body"])
+
+
+def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
+    """The step's outputs from an answer, or None where one is missing."""
+    answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
+    outputs: dict[str, str | list[str]] = {}
+    for output in step.outputs:
+        ids: list[str] = []
+        many = False
+        for pointer in output.at:
+            values = [identifier(value) for value in found_at(answer, pointer)]
+            ids = [value.rsplit(output.after, 1)[-1] if output.after else value for value in values if value]
+            many = "*" in parts(pointer)
+            if ids and len(ids) == len(values):
+                break
+            ids = []
+        if not ids or not all(ids):
+            return None
+        outputs[output.name] = ids if many else ids[0]
+    return outputs
+
+
+def kept(step: Step, response: Response) -> bool:
+    """Whether every promise of the step holds in the answer."""
+    answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
+    return all(_equal(read(answer, promise.at), promise.equals) for promise in step.promises)
+
+
+def _equal(found: Json, wanted: Json) -> bool:
+    return type(found) is type(wanted) and bool(found == wanted)
