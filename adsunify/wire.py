@@ -14,6 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from json.encoder import encode_basestring_ascii
 from typing import Any, Literal, TypeVar
+from urllib.parse import quote, urlencode
 
 from attrs import field, frozen
 
@@ -172,6 +173,15 @@ class Request:
             answer=value.get("answer", "json"),
             signed=value.get("signed", True),
         )
+
+
+def filled(request: Request) -> str:
+    """The request's address with its path and query values, percent-encoded."""
+    url = request.url
+    for slot, value in request.path.items():
+        url = url.replace("{" + slot + "}", quote(value, safe=""))
+    query = request.query_raw if request.query_raw is not None else urlencode(request.query, quote_via=quote)
+    return f"{url}?{query}" if query else url
 
 
 @frozen

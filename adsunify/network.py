@@ -1,0 +1,315 @@
+"""What an adapter is made of: the records that its tables hold.
+
+A table cell is a constant, a pointer or a plain function. A capability that no table declares does not exist.
+Each network's ``tables.py`` ends with ``NETWORK = Network(...)``, which holds all of its tables, so that shared
+functions take one argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Literal
+
+from attrs import field, frozen
+
+from .errors import Issue, refused
+from .steps import Kind, Step, StepAction
+from .wire import Json, Request, Response, read
+
+if TYPE_CHECKING:
+    from .brief import CampaignBrief
+
+Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
+Period = Literal["daily", "lifetime"]
+Verdict = Literal["rejected", "throttled", "ambiguous"]
+Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
+UnitOf = Literal["text", "money", "instant", "choice", "list", "number", "flag"]
+
+
+@frozen
+class Account:
+    """An ad account as an adapter needs it. ``currency`` may be unknown; ``extras`` are the network's own facts."""
+
+    network: str
+    native_id: str
+    currency: str | None = None
+    timezone: str | None = None
+    extras: Mapping[str, str] = field(factory=dict)
+
+
+# -- money --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Unit:
+    """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
+
+    ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
+    """
+
+    offset: int
+    step: int = 1
+    assumed: str = ""
+
+
+def currency_of(account: Account) -> str:
+    """The account's currency; InvalidInput ``account_currency_unknown`` where it is not known yet."""
+    if account.currency is None:
+        raise refused(
+            "account.currency",
+            "account_currency_unknown",
+            "The account's currency is not known yet, so nothing that names money can be planned.",
+        )
+    return account.currency
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class ErrorRule:
+    """One row of ERRORS: what a native code (or an exact HTTP status without a code) says about a write.
+
+    ``codes`` are strings as ``Network.error`` finds them; ``"80000-80014"`` is a range of integers. ``actions``: the
+    row counts only for these step actions. A row needs codes or a status; there is no catch-all row.
+    """
+
+    verdict: Verdict
+    blame: Blame
+    meaning: str
+    codes: tuple[str, ...] = ()
+    status: int | None = None
+    actions: tuple[StepAction, ...] = ()
+
+
+@frozen
+class Found:
+    """The native error in an answer: its codes, most specific first, its text, and the network's request id."""
+
+    codes: tuple[str, ...] = ()
+    message: str | None = None
+    request_id: str | None = None
+
+
+@frozen
+class ItemAnswer:
+    """What a batch answer says of one sent item (``position`` in the array as sent): its id, or its error."""
+
+    position: int
+    id: str | None = None
+    error: Found | None = None
+
+
+# -- formats ------------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Input:
+    """What a format does with one member of the brief. Rows are ordered; the first applicable row of a path wins.
+
+    ``need``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of it);
+    ``refused`` (with the reason). A member without a row is refused. ``test`` returns what is wrong with a value, or
+    None. ``unless``: the row does not apply to accounts for which it is true.
+    """
+
+    path: str
+    need: Literal["required", "optional", "one", "any", "refused"]
+    goals: tuple[Goal, ...] = ()
+    periods: tuple[Period, ...] = ()
+    group: str = ""
+    choices: tuple[str, ...] = ()
+    test: Callable[[Json], str | None] | None = None
+    reason: str = ""
+    accepts: str = ""
+    unless: Callable[[Account], bool] | None = None
+
+
+Rule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
+"""A check that spans several members. ``now`` None: nothing is held against the present."""
+
+
+@frozen(eq=False)
+class Format:
+    """One unified format: ``when`` says whether a brief (its members by path) is one; two matches are a defect."""
+
+    code: str
+    title: str
+    goals: tuple[Goal, ...]
+    periods: tuple[Period, ...]
+    inputs: tuple[Input, ...]
+    bid: Mapping[Goal, str]
+    when: Callable[[Mapping[str, Json]], bool] = lambda members: True
+    rules: tuple[Rule, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# -- the native side ----------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Level:
+    """One level of the native hierarchy.
+
+    ``parent`` points at the parent's id in a native entity, ``status`` and ``id`` at its own; ``fields`` are read;
+    ``states`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
+    ``settable`` maps ``active`` / ``paused`` to the native value; ``born``: the native status a create sends. A level
+    that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``filters``: native statuses a list takes.
+    """
+
+    kind: str
+    native: str
+    path: str
+    id: str
+    name: str
+    status: str
+    parent: str = ""
+    parent_kind: str = ""
+    fields: tuple[str, ...] = ()
+    states: Mapping[str, str] = field(factory=dict)
+    settable: Mapping[str, str] = field(factory=dict)
+    filters: tuple[str, ...] = ()
+    born: str = ""
+    note: str = ""
+
+
+Entity = Mapping[str, Json]
+"""A native entity as it was read."""
+
+
+@frozen(eq=False)
+class Setting:
+    """One editable field of a level.
+
+    ``native`` points into the native entity. ``read`` gives the value shown (money in major units, as text) where the
+    pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native units)
+    where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an entity.
+    """
+
+    level: Kind
+    field: str
+    native: str
+    unit: UnitOf = "text"
+    choices: tuple[str, ...] = ()
+    minimum: str = ""
+    maximum: str = ""
+    longest: int = 0
+    clears: bool = False
+    lock: str | Callable[[Entity, datetime | None], str | None] | None = None
+    read: Callable[[Entity, Account], Json] | None = None
+    write: Callable[[Json, Entity, Account], Mapping[str, Json]] | None = None
+    note: str = ""
+
+
+@frozen(eq=False)
+class Catalog:
+    """An allow-listed read-only list. ``suffix``: ``none``, ``optional`` or ``required`` (text after the colon).
+
+    ``request`` builds the native request of one page from (account, suffix text, cursor, limit); ``items`` points at
+    the list in the answer, ``id`` and ``name`` into a row; ``next`` finds the next cursor in an answer.
+    """
+
+    resource: str
+    request: Callable[[Account, str, str | None, int], Request]
+    items: str
+    id: str | Callable[[Mapping[str, Json]], str]
+    name: str | Callable[[Mapping[str, Json]], str]
+    next: Callable[[Response], str | None] | None = None
+    suffix: Literal["none", "optional", "required"] = "none"
+    note: str = ""
+
+
+@frozen(eq=False)
+class Metric:
+    """One normalized figure: ``native`` points into a report row.
+
+    ``unit``: ``count``, ``decimal``, ``micros`` (major units times a million) or ``major``. ``read`` replaces the pointer
+    where the row needs a choice. ``absent``: the value of a row that leaves the field out (None, or 0 where the sheet
+    proves it).
+    """
+
+    name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
+    native: str
+    unit: Literal["count", "decimal", "micros", "major"]
+    read: Callable[[Mapping[str, Json]], Json] | None = None
+    absent: int | None = None
+    note: str = ""
+
+
+@frozen(eq=False)
+class Template:
+    """An example payload of the native create endpoints, in native names and units."""
+
+    kind: Kind
+    title: str
+    payload: Mapping[str, Json]
+    note: str = ""
+
+
+@frozen(eq=False)
+class Extra:
+    """An account extra: ``name`` as in ``--account-extra``, what it is, whether an admin may set it."""
+
+    name: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    settable: bool = True
+
+
+@frozen(eq=False)
+class Login:
+    """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``."""
+
+    kind: Literal["oauth2", "oauth1", "credentials"]
+    scopes: tuple[str, ...] = ()
+    pkce: bool = False
+    note: str = ""
+
+
+@frozen(eq=False)
+class Network:
+    """Everything the core needs to know of one network, as data and plain functions.
+
+    ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
+    native error in an answer (any answer, unreadable ones too; never raises), None where there is none. ``wait(response)``: seconds the network asks to wait.
+    ``items(step, request, response)``: what a batch answer says of each sent item, None where it cannot be read.
+    """
+
+    code: str
+    title: str
+    version: str
+    hosts: tuple[str, ...]
+    login: Login
+    unit: Callable[[Account], Unit]
+    error: Callable[[Response], Found | None]
+    levels: tuple[Level, ...]
+    formats: tuple[Format, ...]
+    settings: tuple[Setting, ...]
+    catalogs: tuple[Catalog, ...]
+    metrics: tuple[Metric, ...]
+    errors: tuple[ErrorRule, ...]
+    templates: tuple[Template, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    sunset: date | None = None
+    wait: Callable[[Response], float | None] = lambda response: None
+    items: Callable[[Step, Request, Response], Sequence[ItemAnswer] | None] = lambda step, request, response: None
+    notes: tuple[str, ...] = ()
+
+
+def level(network: Network, kind: str) -> Level:
+    """The level of a kind; InvalidInput where the network has none."""
+    for one in network.levels:
+        if one.kind == kind:
+            return one
+    kinds = ", ".join(one.kind for one in network.levels)
+    raise refused("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
+
+
+def unified(one: Level, native_status: Json) -> str | None:
+    """The unified status of a native one; None where the table does not know it."""
+    return one.states.get(native_status) if isinstance(native_status, str) else None
+
+
+def value_at(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], str]) -> Json:
+    """What a cell that is a pointer or a function says of an entity."""
+    return read(entity, cell) if isinstance(cell, str) else cell(entity)

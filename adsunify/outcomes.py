@@ -1,0 +1,233 @@
+"""Reading the answer to a write, once for all networks: four outcomes, and doubt is ``Ambiguous``.
+
+The order is the rule: 408, 5xx and unreadable 2xx are ambiguous before any code is looked at; 401 is the token's
+fault; then the network's ERRORS rows by code; 429 is throttled; other 4xx are rejected; an error inside a 2xx counts
+only through a row; a 2xx with every promise and output is applied; whatever is left is ambiguous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+from functools import lru_cache
+
+from attrs import field, frozen
+
+from .errors import (
+    NativeError,
+    PermissionRefused,
+    ProviderError,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    TokenRefused,
+)
+from .network import Blame, ErrorRule, Found, ItemAnswer, Network, Verdict
+from .operation import ItemReceipt
+from .steps import Outputs, Step, StepAction, kept, taken
+from .wire import Request, Response, read
+
+
+@frozen
+class Applied:
+    """The network did it."""
+
+    outputs: Outputs = field(factory=dict)
+    items: tuple[ItemReceipt, ...] = ()
+
+
+@frozen
+class Rejected:
+    """The network surely did not do it (with items: did not do some of them, and surely not)."""
+
+    error: NativeError
+    blame: Blame
+    outputs: Outputs = field(factory=dict)
+    items: tuple[ItemReceipt, ...] = ()
+
+
+@frozen
+class Throttled:
+    """Surely not done; the same write may go later. ``retry_after``: seconds, None where the network does not say."""
+
+    retry_after: float | None
+    error: NativeError
+    outputs: Outputs = field(factory=dict)
+    items: tuple[ItemReceipt, ...] = ()
+
+
+@frozen
+class Ambiguous:
+    """Nobody knows. Never sent again by any code path."""
+
+    reason: str
+    error: NativeError = NativeError()
+    items: tuple[ItemReceipt, ...] = ()
+
+
+Outcome = Applied | Rejected | Throttled | Ambiguous
+
+
+def outcome(network: Network, step: Step, request: Request, response: Response) -> Outcome:
+    """What an answer to a step says. ``request`` is the request as sent; item positions count in its array."""
+    status = response.status
+    if status == 408 or status >= 500:
+        return Ambiguous(f"The network answered {status}.", native(response, network.error(response)))
+    if 200 <= status < 300 and response.state not in ("json", "empty"):
+        return Ambiguous(f"The answer is {response.body}.", native(response, None))
+    found = network.error(response)
+    error = native(response, found)
+    if status == 401:
+        return Rejected(error, "token")
+    rule = rule_for(network, found, status, step.action)
+    if rule is not None:
+        if rule.verdict == "rejected":
+            return Rejected(error, rule.blame)
+        if rule.verdict == "throttled":
+            return Throttled(wait(network, response), error)
+        return Ambiguous(rule.meaning, error)
+    if status == 429:
+        return Throttled(wait(network, response), error)
+    if 400 <= status < 500:
+        return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
+    if found is not None:
+        return Ambiguous("The network reported an error that is in no table inside a success.", error)
+    if not 200 <= status < 300:
+        return Ambiguous(f"The network answered {status}.", error)
+    if response.state == "empty" and not step.empty_ok:
+        return Ambiguous("The answer is empty.", error)
+    if step.items is not None:
+        return _items(network, step, request, response)
+    outputs = taken(step, response)
+    if outputs is None:
+        return Ambiguous("The answer does not hold the id of what was made.", error)
+    if not kept(step, response):
+        return Ambiguous("The answer does not say what a success says.", error)
+    return Applied(outputs)
+
+
+def _items(network: Network, step: Step, request: Request, response: Response) -> Outcome:
+    assert step.items is not None
+    error = native(response, None)
+    sent = read({"body": request.body}, step.items.at) or []
+    answers = network.items(step, request, response)
+    if answers is None:
+        return Ambiguous("The answer cannot be read item by item.", error)
+    by_position: dict[int, ItemAnswer] = {}
+    for answer in answers:
+        if answer.position in by_position or not 0 <= answer.position < len(sent):
+            return Ambiguous("The answer speaks twice of an item, or of one that was not sent.", error)
+        by_position[answer.position] = answer
+    receipts = tuple(_item(network, step, sent, by_position.get(index), index) for index in range(len(sent)))
+    states = {receipt.state for receipt in receipts}
+    ids = [receipt.id for receipt in receipts if receipt.state == "applied" and receipt.id is not None]
+    outputs: Outputs = {step.items.output: ids} if step.items.many else {step.items.output: ids[0]} if ids else {}
+    if "ambiguous" in states:
+        return Ambiguous("The answer leaves the outcome of an item open.", error, receipts)
+    blamed = next((receipt.error for receipt in receipts if receipt.error is not None), error)
+    if "rejected" in states:
+        return Rejected(blamed, "input", outputs, receipts)
+    if "throttled" in states:
+        return Throttled(wait(network, response), blamed, outputs, receipts)
+    if not kept(step, response):
+        return Ambiguous("The answer does not say what a success says.", error, receipts)
+    return Applied(outputs, receipts)
+
+
+def _item(network: Network, step: Step, sent: list[object], answer: ItemAnswer | None, index: int) -> ItemReceipt:
+    if answer is None:
+        return ItemReceipt(index, "ambiguous")
+    if answer.error is not None:
+        error = NativeError(_code(answer.error), answer.error.message, answer.error.request_id, 200)
+        rule = rule_for(network, answer.error, 200, step.action)
+        return ItemReceipt(index, rule.verdict if rule is not None else "ambiguous", None, error)
+    assert step.items is not None
+    item = sent[index]
+    wanted = item.get(step.items.sent) if step.items.sent and isinstance(item, Mapping) else answer.id
+    if answer.id is None or answer.id != str(wanted):
+        return ItemReceipt(index, "ambiguous")
+    return ItemReceipt(index, "applied", answer.id)
+
+
+def rule_for(network: Network, found: Found | None, status: int, action: StepAction | None) -> ErrorRule | None:
+    """The ERRORS row that speaks of an error: by its codes, most specific first; then a row for exactly this status."""
+    for code in found.codes if found is not None else ():
+        for rule in network.errors:
+            if _covers(rule.codes, code) and rule.status in (None, status) and action_fits(rule, action):
+                return rule
+    for rule in network.errors:
+        if not rule.codes and rule.status == status and action_fits(rule, action):
+            return rule
+    return None
+
+
+def action_fits(rule: ErrorRule, action: StepAction | None) -> bool:
+    """Whether the row counts for this step action; reads (None) take rows that name no action."""
+    return not rule.actions or action in rule.actions
+
+
+@lru_cache(4096)
+def _covers(codes: tuple[str, ...], code: str) -> bool:
+    if code in codes:
+        return True
+    if not (code.isascii() and code.isdigit() and len(code) < 12):
+        return False
+    ranges = [one.split("-") for one in codes if one.replace("-", "", 1).isdigit() and "-" in one]
+    return any(int(low) <= int(code) <= int(high) for low, high in ranges)
+
+
+def _code(found: Found | None) -> str | None:
+    return found.codes[0] if found is not None and found.codes else None
+
+
+def native(response: Response, found: Found | None) -> NativeError:
+    """The network's own error as it goes into receipts and error bodies."""
+    return NativeError(
+        _code(found), found.message if found else None, found.request_id if found else None, response.status
+    )
+
+
+def wait(network: Network, response: Response) -> float | None:
+    """Seconds to wait: what the network's own figures say, else ``Retry-After`` (seconds or a date; never negative)."""
+    asked = network.wait(response)
+    if asked is not None:
+        return asked
+    value = response.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit() and len(value) < 9:
+        return float(value)
+    sent = response.headers.get("date")
+    if value and sent:
+        try:
+            return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(sent)).total_seconds())
+        except (ValueError, TypeError):
+            return None
+    return None
+
+
+_FAILURES: dict[Blame, type[ProviderError]] = {
+    "token": TokenRefused,
+    "permission": PermissionRefused,
+    "not_found": ProviderNotFound,
+}
+
+
+def failure(network: Network, response: Response) -> ProviderError | None:
+    """The error to raise for the answer to a READ, None where it is good."""
+    found = network.error(response) if response.state == "json" else None
+    error = native(response, found)
+    if response.status < 300 and found is None and response.state != "unreadable":
+        return None
+    rule = rule_for(network, found, response.status, None)
+    verdict: Verdict | None = rule.verdict if rule is not None else None
+    text = (found.message if found is not None else None) or f"The network answered {response.status}."
+    text = f"{network.title}: {text}"
+    if response.status == 401:
+        return TokenRefused(text, native=error)
+    if verdict == "throttled" or (rule is None and response.status == 429):
+        return ProviderThrottled(text, native=error, retry_after=wait(network, response))
+    if rule is not None and rule.verdict == "rejected" and response.status < 500:
+        return _FAILURES.get(rule.blame, ProviderError)(text, native=error)
+    if response.status >= 500 or response.status == 408 or response.status < 400 or verdict == "ambiguous":
+        return ProviderUnreadable(text, native=error)
+    blame: Blame = "permission" if response.status == 403 else "not_found" if response.status == 404 else "input"
+    return _FAILURES.get(blame, ProviderError)(text, native=error)

@@ -1,0 +1,265 @@
+"""Flows: reads that talk to a network, as generators without I/O, and the records they return.
+
+A flow yields a :class:`~adsunify.wire.Request` (or a ``Wait``) and receives its ``Response``; any driver can run it:
+the transport, a test, or :func:`answered` from recorded answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from attrs import field, frozen
+
+from .errors import InvalidInput, Issue, LookupNeeded, ProviderNotFound, ProviderUnreadable, refused
+from .network import Account, Catalog, Level, Network, level, unified, value_at
+from .outcomes import failure
+from .wire import Flow, Json, Request, Response, Wait, canonical, filled, identifier, read, rows, text
+
+Result = TypeVar("Result")
+MAX_PAGES = 1_000
+"""No list of an account is read further than this; a tree that is longer says ``truncated``."""
+FILTER_PAGES = 20
+"""A list that is filtered on our side reads at most this many provider pages for one call."""
+
+
+# -- what reads return --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Entity:
+    """One native entity: ``status`` is the unified one (None where unknown), ``native`` the whole as it was read."""
+
+    kind: str
+    id: str
+    parent_id: str | None
+    name: str | None
+    status: str | None
+    native_status: str | None
+    native: Mapping[str, Json]
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "parentId": self.parent_id,
+            "name": self.name,
+            "status": self.status,
+            "nativeStatus": self.native_status,
+            "native": dict(self.native),
+        }
+
+
+@frozen
+class Page:
+    """One page of entities or catalog rows; ``cursor`` is the network's own, None at the end."""
+
+    entities: tuple[Entity, ...]
+    cursor: str | None = None
+
+
+@frozen
+class Query:
+    """How a list is asked for. ``cursor`` is the network's own (the service signs and unsigns it)."""
+
+    limit: int = 50
+    cursor: str | None = None
+    parent_id: str | None = None
+    status: str | None = None
+    search: str | None = None
+
+
+@frozen
+class Tree:
+    """The native hierarchy, flat, parents first."""
+
+    nodes: tuple[Entity, ...]
+    truncated: bool = False
+
+
+@frozen
+class CatalogRow:
+    """One row of a catalog."""
+
+    id: str
+    name: str
+    native: Json
+
+    def to_json(self) -> dict[str, Json]:
+        return {"id": self.id, "name": self.name, "native": self.native}
+
+
+@frozen
+class CatalogPage:
+    """One page of a catalog."""
+
+    rows: tuple[CatalogRow, ...]
+    cursor: str | None = None
+
+
+@frozen
+class FoundAccount:
+    """An ad account that a token reaches; ``status`` is ``active`` or a native word where it cannot serve."""
+
+    native_id: str
+    name: str
+    currency: str | None
+    timezone: str | None
+    native_status: str | None = None
+    extras: Mapping[str, str] = field(factory=dict)
+
+
+# -- asking -------------------------------------------------------------------------------------------------------
+
+
+def settled(result: Result) -> Flow[Result]:
+    """A flow that reads nothing and returns the result."""
+    yield from ()
+    return result
+
+
+def ask(network: Network, request: Request) -> Flow[Response]:
+    """Send a read and return its good answer; raises the ProviderError that the ERRORS table makes of a bad one."""
+    response = yield request
+    problem = failure(network, response)
+    if problem is not None:
+        raise problem
+    return response
+
+
+def maybe(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`ask`, but None where the network has no such thing."""
+    try:
+        return (yield from ask(network, request))
+    except ProviderNotFound:
+        return None
+
+
+def pages(
+    network: Network, request: Request, following: Callable[[Request, Response], Request | None]
+) -> Generator[Request | Wait, Response, list[Response]]:
+    """All pages of a list. ``following`` makes the request of the next page from an answer, None at the end.
+
+    A cursor that comes back a second time is refused as unreadable.
+    """
+    answers: list[Response] = []
+    seen: set[bytes] = set()
+    asking: Request | None = request
+    while asking is not None:
+        print_ = canonical(asking.to_json())
+        if print_ in seen or len(seen) >= MAX_PAGES:
+            raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
+        seen.add(print_)
+        response = yield from ask(network, asking)
+        answers.append(response)
+        asking = following(asking, response)
+    return answers
+
+
+def entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
+    """A native entity read by its level's pointers; raises ProviderUnreadable where it has no id."""
+    found = identifier(read(native, one.id))
+    if found is None:
+        raise ProviderUnreadable(f"A {one.native} in the answer has no id.")
+    native_status = text(native, one.status) if one.status else None
+    parent = parent_id if parent_id is not None else identifier(read(native, one.parent)) if one.parent else None
+    return Entity(one.kind, found, parent, text(native, one.name), unified(one, native_status), native_status, native)
+
+
+def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
+    """Parents first; a node whose parent was not read (deleted, or out of reach) keeps its place without a parent."""
+    ordered = tuple(nodes)
+    known = {node.id for node in ordered}
+    return tuple(node for node in ordered if node.parent_id is None or node.parent_id in known)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def catalog(network: Network, account: Account, resource: str, cursor: str | None, limit: int) -> Flow[CatalogPage]:
+    """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space)."""
+    name, _, suffix = resource.partition(":")
+    declared = next((one for one in network.catalogs if one.resource == name), None)
+    if declared is None:
+        names = ", ".join(one.resource for one in network.catalogs)
+        raise refused("resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}.")
+    if (declared.suffix == "required" and not suffix) or (declared.suffix == "none" and suffix):
+        form = f"{name}:<text>" if declared.suffix == "required" else name
+        raise refused("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
+    response = yield from ask(network, declared.request(account, suffix.replace("_", " "), cursor, limit))
+    following = declared.next(response) if declared.next is not None else None
+    return CatalogPage(catalog_rows(declared, response), following)
+
+
+def catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
+    """The rows of a catalog's answer; rows without an id are unreadable."""
+    found: list[CatalogRow] = []
+    for native in rows(response.body, declared.items, "catalog"):
+        row_id = identifier(value_at(native, declared.id))
+        if row_id is None:
+            raise ProviderUnreadable(f"A row of the catalog {declared.resource} has no id.")
+        name = value_at(native, declared.name)
+        found.append(CatalogRow(row_id, name if isinstance(name, str) else row_id, native))
+    return tuple(found)
+
+
+# -- lists --------------------------------------------------------------------------------------------------------
+
+
+def check_query(network: Network, kind: str, query: Query) -> Level:
+    """The level of a list, its parent and status filters held against the table."""
+    one = level(network, kind)
+    issues: list[Issue] = []
+    if query.parent_id is not None and not one.parent_kind:
+        issues.append(Issue("parentId", "not_supported", f"A {kind} of {network.title} has no parent to filter by."))
+    if query.status is not None and query.status not in one.filters:
+        accepted = ", ".join(one.filters) or "none"
+        issues.append(
+            Issue("status", "choice", f"{network.title} filters a {kind} by these native statuses: {accepted}.")
+        )
+    if issues:
+        raise InvalidInput(issues)
+    return one
+
+
+# -- driving ------------------------------------------------------------------------------------------------------
+
+
+def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
+    """Run a flow with a function that answers requests; waits are passed over."""
+    try:
+        asked = next(flow)
+        while True:
+            asked = flow.send(Response(204, {}, None, "empty") if isinstance(asked, Wait) else answer(asked))
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+
+
+def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Result:
+    """Run a flow from recorded answers: a list of ``{"request": {"method", "url"}, "response": {"status", "body"}}``.
+
+    Raises LookupNeeded where the flow asks for something that was not recorded.
+    """
+    recorded = list(exchange)
+
+    def answer(request: Request) -> Response:
+        for index, one in enumerate(recorded):
+            wanted = one["request"]
+            if wanted.get("method", request.method) == request.method and wanted["url"] == filled(request):
+                del recorded[index]
+                said = one["response"]
+                body = said.get("body")
+                headers = {name.lower(): value for name, value in said.get("headers", {}).items()}
+                return Response(said.get("status", 200), headers, body, "empty" if body is None else "json")
+        raise LookupNeeded(
+            (
+                Issue(
+                    "lookups",
+                    "lookup_needed",
+                    f"The plan needs an answer to {request.method} {filled(request)}; give it as a recorded look-up.",
+                ),
+            )
+        )
+
+    return drive(flow, answer)
