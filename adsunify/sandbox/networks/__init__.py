@@ -1,0 +1,19 @@
+"""The simulated networks: each code names a module that holds one `NETWORK`, imported when a sandbox starts."""
+
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adsunify.sandbox.native import Network
+
+MODULES = {
+    "meta": "adsunify.sandbox.networks.meta",
+    "google": "adsunify.sandbox.networks.google",
+    "amazon": "adsunify.sandbox.networks.amazon",
+}
+
+
+def load() -> "dict[str, Network]":
+    """Every network of the table whose module exists, by code."""
+    return {code: import_module(module).NETWORK for code, module in MODULES.items() if find_spec(module)}

@@ -1,0 +1,187 @@
+"""Table-driven checks. A check is `(value, where) -> value`: what it answers is what the handler keeps.
+
+A failed check raises `Problem(code, where, message, value)`; the network's `problem` hook answers it natively.
+"""
+
+import re
+from collections.abc import Callable, Collection, Mapping
+from decimal import Decimal
+from typing import Any
+
+from adsunify.sandbox.reading import Problem, parse_json
+
+Check = Callable[[Any, str], Any]
+
+_NOTHING: Mapping[str, Check] = {}
+_FOREIGN = ("missing", "ineligible", "processing")
+
+
+def anything(value: Any, where: str) -> Any:
+    """No check at all: for members whose content is the caller's business."""
+    del where
+    return value
+
+
+def text(least: int = 1, most: int | None = None, pattern: str | None = None) -> Check:
+    """A string of `least` to `most` characters that matches the whole of `pattern`."""
+
+    def check(value: Any, where: str) -> str:
+        if not isinstance(value, str):
+            raise Problem("type", where, "must be a string", value)
+        if len(value) < least or (most is not None and len(value) > most):
+            limit = f"{least} or more" if most is None else f"{least} to {most}"
+            raise Problem("value", where, f"must have {limit} characters", value)
+        if pattern is not None and not re.fullmatch(pattern, value):
+            raise Problem("value", where, f"must match {pattern}", value)
+        return value
+
+    return check
+
+
+def integer(least: int | None = None, most: int | None = None) -> Check:
+    """A JSON integer."""
+
+    def check(value: Any, where: str) -> int:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise Problem("type", where, "must be an integer", value)
+        _bounded(value, where, least, most)
+        return value
+
+    return check
+
+
+def integer_text(least: int | None = None, most: int | None = None) -> Check:
+    """An integer written as a string of digits (a form value, or the int64 of protobuf JSON); answers the `int`."""
+
+    def check(value: Any, where: str) -> int:
+        if not isinstance(value, str) or not re.fullmatch(r"-?(0|[1-9][0-9]{0,18})", value):
+            raise Problem("type", where, "must be an integer as a string of digits", value)
+        _bounded(int(value), where, least, most)
+        return int(value)
+
+    return check
+
+
+def number(least: int | Decimal | None = None, most: int | Decimal | None = None, places: int | None = None) -> Check:
+    """A JSON number, with at most `places` digits after the point; answers a `Decimal`."""
+
+    def check(value: Any, where: str) -> Decimal:
+        if not isinstance(value, int | Decimal) or isinstance(value, bool):
+            raise Problem("type", where, "must be a number", value)
+        exact = Decimal(value)
+        _bounded(exact, where, least, most)
+        exponent = exact.as_tuple().exponent
+        if places is not None and isinstance(exponent, int) and -exponent > places:
+            raise Problem("value", where, f"must have at most {places} digits after the point", value)
+        return exact
+
+    return check
+
+
+def boolean(value: Any, where: str) -> bool:
+    """A JSON boolean."""
+    if not isinstance(value, bool):
+        raise Problem("type", where, "must be true or false", value)
+    return value
+
+
+def choice(*choices: Any) -> Check:
+    """One of the given constants, of the same type."""
+
+    def check(value: Any, where: str) -> Any:
+        if not any(type(value) is type(one) and value == one for one in choices):
+            raise Problem("value", where, f"must be one of {', '.join(map(str, choices))}", value)
+        return value
+
+    return check
+
+
+def listing(item: Check, least: int = 0, most: int | None = None) -> Check:
+    """A JSON array of `least` to `most` items, each checked by `item`."""
+
+    def check(value: Any, where: str) -> list[Any]:
+        if not isinstance(value, list):
+            raise Problem("type", where, "must be an array", value)
+        if len(value) < least or (most is not None and len(value) > most):
+            limit = f"{least} or more" if most is None else f"{least} to {most}"
+            raise Problem("value", where, f"must have {limit} items", len(value))
+        return [item(one, f"{where}/{position}") for position, one in enumerate(value)]
+
+    return check
+
+
+def record(
+    required: Mapping[str, Check] = _NOTHING,
+    optional: Mapping[str, Check] = _NOTHING,
+    exactly_one: Collection[Collection[str]] = (),
+    at_most_one: Collection[Collection[str]] = (),
+) -> Check:
+    """A JSON object with the `required` members, perhaps the `optional` ones, and no others.
+
+    Of each group of names in `exactly_one` / `at_most_one` (they stand in `optional` too) so many may be present.
+    """
+
+    def check(value: Any, where: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Problem("type", where, "must be an object", value)
+        for name in value:
+            if name not in required and name not in optional:
+                raise Problem("unknown", f"{where}/{name}", f"unknown member {name!r}", name)
+        for name in required:
+            if name not in value:
+                raise Problem("required", f"{where}/{name}", f"{name!r} is required")
+        for group, least in [(group, 1) for group in exactly_one] + [(group, 0) for group in at_most_one]:
+            present = [name for name in group if name in value]
+            if not present and least:
+                raise Problem("required", f"{where}/{next(iter(group))}", f"one of {', '.join(group)} is required")
+            if len(present) > 1:
+                raise Problem("value", f"{where}/{present[1]}", f"only one of {', '.join(group)} may be given")
+        return {
+            name: (required[name] if name in required else optional[name])(member, f"{where}/{name}")
+            for name, member in value.items()
+        }
+
+    return check
+
+
+def nullable(inner: Check) -> Check:
+    """null, or what `inner` accepts."""
+    return lambda value, where: None if value is None else inner(value, where)
+
+
+def json_text(inner: Check) -> Check:
+    """A string that holds JSON (Meta's form bodies); answers the decoded and checked value."""
+
+    def check(value: Any, where: str) -> Any:
+        if not isinstance(value, str):
+            raise Problem("type", where, "must be a JSON string", value)
+        return inner(parse_json(value, where), where)
+
+    return check
+
+
+def foreign(pattern: str = r"\S+") -> Check:
+    """A well-formed id of something made elsewhere (page, pixel, creative, sku ...).
+
+    It exists, unless it contains `missing`, `ineligible` or `processing`: a Problem with that word as its code.
+    Such test ids pass whatever the pattern.
+    """
+
+    def check(value: Any, where: str) -> str:
+        if not isinstance(value, str):
+            raise Problem("type", where, "must be a string", value)
+        for word in _FOREIGN:
+            if word in value.lower():
+                raise Problem(word, where, f"the object is {word}", value)
+        if not re.fullmatch(pattern, value):
+            raise Problem("value", where, f"must match {pattern}", value)
+        return value
+
+    return check
+
+
+def _bounded(value: int | Decimal, where: str, least: int | Decimal | None, most: int | Decimal | None) -> None:
+    if least is not None and value < least:
+        raise Problem("value", where, f"must be {least} or more", value)
+    if most is not None and value > most:
+        raise Problem("value", where, f"must be {most} or less", value)

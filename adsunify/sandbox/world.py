@@ -1,0 +1,177 @@
+"""What one simulated network remembers: accounts, entities, consents and tokens, with undo."""
+
+import copy
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Any, Literal
+
+from attrs import define, evolve, field, frozen
+
+Clock = Callable[[], datetime]
+CLIENT_SECRET = "sandbox-secret"
+
+
+@frozen
+class Account:
+    """An ad account that exists from the start. `extra` holds native facts (region, manager, billable unit ...)."""
+
+    id: str
+    name: str
+    currency: str
+    timezone: str
+    extra: Mapping[str, Any] = field(factory=dict)
+
+
+@frozen
+class Entity:
+    """One native object; `data` is its native content and is replaced (`World.put`), never changed in place."""
+
+    kind: str
+    id: str
+    account: str
+    parent: str | None
+    data: Mapping[str, Any]
+    created_at: datetime
+    updated_at: datetime
+
+
+@frozen
+class Code:
+    """An authorization code that was not redeemed yet."""
+
+    client_id: str
+    redirect_uri: str
+    scopes: tuple[str, ...]
+    challenge: str | None
+    expires_at: datetime
+
+
+@frozen
+class Token:
+    """An access or refresh token; all tokens that came from one consent share `grant`."""
+
+    text: str
+    use: Literal["access", "refresh"]
+    grant: str
+    scopes: tuple[str, ...]
+    expires_at: datetime | None
+
+
+@frozen
+class Change:
+    """One step of the journal: what stood there before (None: nothing) and what stands there now (None: removed)."""
+
+    before: Entity | None
+    after: Entity | None
+    logged: bool
+
+
+@define
+class World:
+    """The state of one network. All changes go through `create`, `put` and `remove`: undoable, and logged."""
+
+    network: str
+    accounts: Mapping[str, Account]
+    clock: Clock
+    first_id: int = 1
+    _entities: dict[tuple[str, str], Entity] = field(factory=dict)
+    _last_id: int = 0
+    codes: dict[str, Code] = field(factory=dict)
+    tokens: dict[str, Token] = field(factory=dict)
+    journal: list[Change] = field(factory=list)
+
+    @property
+    def now(self) -> datetime:
+        """The sandbox's present, an aware UTC instant."""
+        return self.clock()
+
+    @property
+    def client_id(self) -> str:
+        """The id of the one OAuth app this network knows."""
+        return f"sandbox-{self.network}"
+
+    def allocate(self) -> str:
+        """A new id: digits, counted over all kinds of the network, so the id of one kind is never that of another."""
+        self._last_id += 1
+        return str(self.first_id + self._last_id - 1)
+
+    def create(
+        self,
+        kind: str,
+        account: str,
+        data: Mapping[str, Any],
+        *,
+        parent: str | None = None,
+        id: str | None = None,  # noqa: A002 - the word every network uses
+        logged: bool = True,
+    ) -> Entity:
+        """Keep a new entity; `id` is allocated unless given. `logged=False` for what is no ad write (report jobs)."""
+        made = Entity(kind, id or self.allocate(), account, parent, _frozen(data), self.now, self.now)
+        if (kind, made.id) in self._entities:
+            raise ValueError(f"{kind} {made.id} exists already")
+        self._change(None, made, logged)
+        return made
+
+    def put(self, entity: Entity, data: Mapping[str, Any], *, logged: bool = True) -> Entity:
+        """Replace the content of an entity: `world.put(ad, {**ad.data, "status": "PAUSED"})`."""
+        changed = evolve(entity, data=_frozen(data), updated_at=self.now)
+        self._change(self._entities[entity.kind, entity.id], changed, logged)
+        return changed
+
+    def remove(self, entity: Entity, *, logged: bool = True) -> None:
+        """Forget an entity. Most networks only mark: then `put` the deleted status instead."""
+        self._change(self._entities[entity.kind, entity.id], None, logged)
+
+    def find(self, kind: str, id: str, account: str | None = None) -> Entity | None:  # noqa: A002 - as above
+        """The entity, if it exists (and belongs to `account`, where one is given)."""
+        found = self._entities.get((kind, id))
+        return found if found is not None and account in (None, found.account) else None
+
+    def entities(self, kind: str, account: str | None = None, parent: str | None = None) -> list[Entity]:
+        """All entities of a kind, oldest first, of one account and one parent where given."""
+        return [
+            entity
+            for entity in self._entities.values()
+            if entity.kind == kind and account in (None, entity.account) and parent in (None, entity.parent)
+        ]
+
+    @contextmanager
+    def savepoint(self) -> Iterator[None]:
+        """Undo every change made inside when an exception leaves the block (one item of a batch that is refused)."""
+        mark = len(self.journal)
+        try:
+            yield
+        except BaseException:
+            while len(self.journal) > mark:
+                change = self.journal.pop()
+                self._set(change.after, change.before)
+            raise
+
+    def issue(self, use: Literal["access", "refresh"], grant: str, scopes: tuple[str, ...], seconds: int | None,
+              prefix: str = "") -> Token:  # fmt: skip
+        """A new token of a grant, good for `seconds` (None: until revoked)."""
+        ends = None if seconds is None else self.now + timedelta(seconds=seconds)
+        token = Token(prefix + secrets.token_urlsafe(24), use, grant, scopes, ends)
+        self.tokens[token.text] = token
+        return token
+
+    def revoke(self, grant: str) -> None:
+        """Kill every token that came from one consent."""
+        self.tokens = {text: token for text, token in self.tokens.items() if token.grant != grant}
+
+    def _change(self, before: Entity | None, after: Entity | None, logged: bool) -> None:
+        self._set(before, after)
+        self.journal.append(Change(before, after, logged))
+
+    def _set(self, old: Entity | None, new: Entity | None) -> None:
+        if new is not None:
+            self._entities[new.kind, new.id] = new
+        elif old is not None:
+            del self._entities[old.kind, old.id]
+
+
+def _frozen(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(copy.deepcopy(dict(data)))
