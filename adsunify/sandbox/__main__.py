@@ -21,4 +21,5 @@ def main() -> None:
         sys.exit(f"cannot listen on 127.0.0.1:{given.port}: {error.strerror}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -191,7 +191,7 @@ async def sandbox(
 
 
 def run(port: int = 0, ready: Callable[[str], object] = print) -> None:
-    """Run the sandbox until SIGINT or SIGTERM; `ready(url)` is called once it answers (default: print it). Main thread only."""
+    """Run the sandbox until SIGINT or SIGTERM, in the main thread; `ready(url)` is called once it answers."""
 
     async def until_stopped() -> None:
         stopped = asyncio.Event()
@@ -228,8 +228,7 @@ def sandbox_thread(
         served.add_done_callback(lambda _: decided.set())
         decided.wait()
         try:
-            for running in started:
-                yield running
+            yield from started  # one, or none where it could not start: then `result` raises why
         finally:
             for stop in stops:
                 stop()

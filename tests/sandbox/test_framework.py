@@ -1,0 +1,620 @@
+"""The framework of the simulated networks, over real HTTP, with a tiny network of two hosts."""
+
+import base64
+import hashlib
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.sandbox import Running, sandbox, sandbox_thread
+from adsunify.sandbox.framework import (
+    Account,
+    Answer,
+    Login,
+    Network,
+    Problem,
+    Refusal,
+    Request,
+    Route,
+    basic,
+    bearer,
+    choice,
+    client,
+    consent_routes,
+    exchange,
+    foreign,
+    grant,
+    integer_text,
+    json_text,
+    lengthen,
+    listing,
+    nullable,
+    number,
+    parse_json,
+    record,
+    refresh,
+    revoke,
+    text,
+    write_json,
+)
+
+HOST, LOGIN_HOST, FILES = "ads.example", "login.example", "files.example"
+LOGIN = Login(
+    pages=((LOGIN_HOST, "/oauth"),), needed=("ads",), allowed=("read",), access_seconds=60, access_prefix="Tiny|"
+)
+CAMPAIGN = record(
+    required={"name": text(1, 20), "budget": number(1, 1000, places=2)},
+    optional={"status": choice("ACTIVE", "PAUSED"), "page": foreign("[0-9]+"), "end": nullable(text())},
+)
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2027, 1, 1, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+def problem(request: Request, problem: Problem) -> Answer:
+    status = {"media_type": 415, "accept": 406}.get(problem.code, 401 if problem.code.startswith("token_") else 400)
+    if request.route.role == "login":
+        return Answer(status, {"error": problem.code})
+    return Answer(status, {"tiny": {"code": problem.code, "where": problem.where}})
+
+
+def failure(request: Request, status: int) -> Answer:
+    return Answer(status, {"tiny": status, "path": request.path}, {"Retry-After": "7"} if status == 429 else {})
+
+
+def create(request: Request) -> Answer:
+    if request.account(request.slots["account"]) is None:
+        raise Refusal(failure(request, 404))
+    items = request.json(record(required={"campaigns": listing(record(optional=ANY_CAMPAIGN), 1, 10)}))["campaigns"]
+    if request.told("error_in_200"):
+        raise Refusal(Answer(200, {"error": "no"}))
+    media = request.told("slow_media")
+    if media is not None:
+        raise Refusal(Answer(200, {"wait": media.value}))
+    success: list[dict[str, Any]] = []
+    errors: list[dict[str, Any]] = []
+    for index, item in enumerate(items):
+        try:
+            with request.world.savepoint():
+                made = request.world.create("campaign", request.slots["account"], {"status": "ACTIVE", **item})
+                CAMPAIGN(item, "")  # after the change, so that the savepoint has something to undo
+                if request.told("partial") and index == len(items) - 1:
+                    raise Problem("fault", "", "told to fail")
+                success.append({"index": index, "id": made.id})
+        except Problem as found:
+            errors.append({"index": index, "code": found.code})
+    return Answer(207, {"success": success, "error": errors})
+
+
+def atomic(request: Request) -> Answer:
+    """Every item or none."""
+    given = request.form(record(required={"items": json_text(listing(CAMPAIGN, 1))}))["items"]
+    made = [request.world.create("ad", "act_1", item) for item in given]
+    if request.pairs == (("validate_only", "true"),):
+        raise Refusal(Answer(200, {"valid": True}))
+    if len(made) > 2:
+        raise Problem("too_many", "/items", "two at most")
+    return Answer(200, {"ids": [one.id for one in made]})
+
+
+def change(request: Request) -> Answer:
+    found = request.world.find("campaign", request.slots["id"])
+    if found is None:
+        raise Refusal(failure(request, 404))
+    if request.method == "DELETE":
+        request.world.remove(found)
+    else:
+        request.world.put(found, {**found.data, **request.json(record(optional=ANY_CAMPAIGN))})
+    return Answer(204)
+
+
+def campaigns(request: Request) -> Answer:
+    request.query(optional={"limit": integer_text(1, 100)})
+    rows = [{"id": one.id, **one.data} for one in request.world.entities("campaign", request.slots["account"])]
+    return Answer(200, {"data": rows})
+
+
+def broken(request: Request) -> Answer:
+    request.world.create("campaign", "act_1", {})
+    raise LookupError("a defect of a network")
+
+
+def report(request: Request) -> Answer:
+    job = request.world.create("report", "act_1", {}, logged=False)
+    return Answer(200, {"id": job.id, "url": f"https://{FILES}/{job.id}"})
+
+
+def download(request: Request) -> Answer:
+    request.headers.get("Authorization") is None or pytest.fail("a download carries no credentials")
+    return Answer(200, b"\x1f\x8bdata", media_type="application/octet-stream")
+
+
+def token(request: Request) -> Answer:
+    form = request.form()
+    in_body = "client_id" in form
+    name, secret = (form["client_id"], form["client_secret"]) if in_body else basic(request)
+    match form["grant_type"]:
+        case "authorization_code":
+            verifier = form.get("code_verifier")
+            issued = exchange(request, LOGIN, name, secret, form["code"], form["redirect_uri"], verifier)
+        case "refresh_token":
+            issued = refresh(request, LOGIN, name, secret, form["refresh_token"])
+        case "longer":
+            client(request, name, secret)
+            return Answer(200, {"access_token": lengthen(request, form["token"], 3600).text})
+        case _:
+            issued = grant(request, LOGIN, ("ads",))
+    assert issued.refresh is not None
+    return Answer(200, {"access_token": issued.access.text, "refresh_token": issued.refresh.text})
+
+
+def dead(request: Request) -> Answer:
+    return Answer(200 if revoke(request, request.form()["token"]) else 400)
+
+
+def guard(request: Request) -> None:
+    bearer(request)
+    request.header("X-Version", choice("3"))
+
+
+ANY_CAMPAIGN = dict.fromkeys(("name", "budget", "status", "page", "end"), lambda value, where: value)
+TINY = Network(
+    code="tiny",
+    first_id=100,
+    accounts=(Account("act_1", "Demo", "USD", "America/New_York"), Account("act_2", "Demo", "JPY", "Asia/Tokyo")),
+    routes=(
+        *consent_routes(LOGIN),
+        Route("POST", (LOGIN_HOST,), "/token", token, role="login"),
+        Route("POST", (LOGIN_HOST,), "/revoke", dead, role="login"),
+        Route("POST", (HOST,), "/v1/things:atomic", atomic),
+        Route("POST", (HOST,), "/v1/broken", broken),
+        Route("POST", (HOST,), "/v1/reports", report),
+        Route("GET", (FILES,), "/{id:[0-9]{1,5}}", download, role="download"),
+        Route(
+            "POST",
+            (HOST,),
+            "/v1/{account}/campaigns",
+            create,
+            faults=frozenset({"partial", "error_in_200", "slow_media"}),
+        ),
+        Route("GET", (HOST,), "/v1/{account}/campaigns", campaigns),
+        Route("PUT", (HOST,), "/v1/{id}", change),
+        Route("DELETE", (HOST,), "/v1/{id}", change),
+    ),
+    problem=problem,
+    failure=failure,
+    guard=guard,
+)
+ONE = {"campaigns": [{"name": "Tea", "budget": 1}]}
+CREATE = f"/{HOST}/v1/act_1/campaigns"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def running(clock: Clock) -> AsyncIterator[Running]:
+    async with sandbox(networks=[TINY], clock=clock) as running:
+        yield running
+
+
+@pytest.fixture
+async def web(running: Running) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in."""
+    async with httpx.AsyncClient(base_url=running.url, headers={"X-Version": "3"}) as web:
+        tokens = await web.post(f"/{LOGIN_HOST}/token", data={"grant_type": "none", **APP})
+        web.headers["Authorization"] = f"Bearer {tokens.json()['access_token']}"
+        yield web
+
+
+APP = {"client_id": "sandbox-tiny", "client_secret": "sandbox-secret"}
+
+
+async def writes(web: httpx.AsyncClient) -> list[dict[str, str]]:
+    answer = await web.get("/_sandbox/writes", params={"network": "tiny"})
+    assert answer.status_code == 200
+    rows: list[dict[str, str]] = answer.json()["writes"]
+    return rows
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> httpx.Response:
+    return await web.post("/_sandbox/faults", json={"network": "tiny", "fault": fault, **more})
+
+
+async def test_a_write_is_kept_and_logged_once(web: httpx.AsyncClient) -> None:
+    two = {"campaigns": [{"name": "Tea", "budget": 12.5}, {"name": "Cup", "budget": 3, "status": "PAUSED"}]}
+    made = await web.post(CREATE, json=two)
+    assert made.status_code == 207
+    assert made.json() == {"success": [{"index": 0, "id": "100"}, {"index": 1, "id": "101"}], "error": []}
+    rows = (await web.get(CREATE)).json()["data"]
+    assert [(row["id"], row["status"], row["budget"]) for row in rows] == [
+        ("100", "ACTIVE", 12.5),
+        ("101", "PAUSED", 3),
+    ]
+    assert (await web.get(f"/{HOST}/v1/act_2/campaigns")).json() == {"data": []}
+    assert (await web.put(f"/{HOST}/v1/100", json={"name": "New"})).status_code == 204
+    assert (await web.delete(f"/{HOST}/v1/101")).status_code == 204
+    assert [(row["request"], row["method"], row["path"], row["kind"], row["id"]) for row in await writes(web)] == [
+        ("1", "POST", "/v1/act_1/campaigns", "campaign", "100"),
+        ("1", "POST", "/v1/act_1/campaigns", "campaign", "101"),
+        ("2", "PUT", "/v1/100", "campaign", "100"),
+        ("3", "DELETE", "/v1/101", "campaign", "101"),
+    ]
+    assert {tuple(row) for row in await writes(web)} == {("network", "request", "method", "path", "kind", "id", "at")}
+
+
+async def test_a_refused_item_leaves_no_trace(web: httpx.AsyncClient) -> None:
+    mixed = {"campaigns": [{"name": "", "budget": 1}, {"name": "Cup", "budget": 2.001}, {"name": "Tea", "budget": 1}]}
+    answer = (await web.post(CREATE, json=mixed)).json()
+    assert [one["index"] for one in answer["success"]] == [2]
+    assert [(one["index"], one["code"]) for one in answer["error"]] == [(0, "value"), (1, "value")]
+    assert [row["id"] for row in await writes(web)] == [answer["success"][0]["id"]]
+    assert len((await web.get(CREATE)).json()["data"]) == 1
+
+
+async def test_a_refused_request_leaves_no_trace(web: httpx.AsyncClient, running: Running) -> None:
+    three = {"items": json.dumps([{"name": "Tea", "budget": 1}] * 3)}
+    assert (await web.post(f"/{HOST}/v1/things:atomic", data=three)).json()["tiny"]["code"] == "too_many"
+    checked = await web.post(
+        f"/{HOST}/v1/things:atomic?validate_only=true", data={"items": '[{"name":"a","budget":1}]'}
+    )
+    assert checked.json() == {"valid": True}
+    assert (await web.post(f"/{HOST}/v1/broken")).status_code == 500
+    assert running.state.worlds["tiny"].entities("ad") == []
+    assert running.state.worlds["tiny"].entities("campaign") == []
+    assert await writes(web) == []
+
+
+async def test_report_jobs_are_not_in_the_writes_log_and_downloads_need_no_token(web: httpx.AsyncClient) -> None:
+    job = (await web.post(f"/{HOST}/v1/reports")).json()
+    assert job["url"] == f"https://{FILES}/{job['id']}"
+    async with httpx.AsyncClient(base_url=web.base_url) as stranger:
+        assert (await stranger.get(f"/{FILES}/{job['id']}")).content == b"\x1f\x8bdata"
+        assert (await stranger.get(f"/{FILES}/123456")).status_code == 404
+    assert await writes(web) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "where"),
+    [
+        ('{"campaigns":[],"campaigns":[]}', "duplicate", "/campaigns"),
+        ('{"campaigns":[{}],"x":1}', "unknown", "/x"),
+        ("{}", "required", "/campaigns"),
+        ('{"campaigns":{}}', "type", "/campaigns"),
+        ('{"campaigns":[]}', "value", "/campaigns"),
+        ('{"campaigns":[{"budget":NaN}]}', "unreadable", ""),
+        ("", "unreadable", ""),
+        ("[" * 100_000, "unreadable", ""),
+        (b'{"campaigns":["\xff"]}', "unreadable", ""),
+    ],
+)
+async def test_bodies_are_read_strictly(web: httpx.AsyncClient, body: str | bytes, code: str, where: str) -> None:
+    answer = await web.post(CREATE, content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["tiny"]) == (400, {"code": code, "where": where})
+
+
+async def test_headers_queries_paths_and_methods_are_checked(web: httpx.AsyncClient) -> None:
+    assert (await web.post(CREATE, content="{}", headers={"Content-Type": "text/plain"})).status_code == 415
+    assert (await web.get(CREATE, headers={"X-Version": "2"})).json()["tiny"] == {
+        "code": "header",
+        "where": "X-Version",
+    }
+    assert (await web.get(f"{CREATE}?limit=5")).status_code == 200
+    for query, code in (
+        ("limit=0", "value"),
+        ("x=1", "unknown"),
+        ("limit=1&limit=2", "duplicate"),
+        ("l", "unreadable"),
+    ):
+        assert (await web.get(f"{CREATE}?{query}")).json()["tiny"]["code"] == code, query
+    assert (await web.post(f"/{HOST}/v1/act_9/campaigns", json=ONE)).status_code == 404
+    assert (await web.get(f"/{HOST}/v2/nothing")).json() == {"tiny": 404, "path": "/v2/nothing"}
+    assert (await web.patch(CREATE)).json()["tiny"] == 405
+    unknown = await web.get("/elsewhere.example/v1")
+    assert (unknown.status_code, unknown.json()["error"]["code"]) == (404, "unknown_host")
+
+
+@pytest.mark.parametrize(
+    ("item", "code"),
+    [
+        ({"page": "12"}, None),
+        ({"page": "x12"}, "value"),
+        ({"page": "page-missing"}, "missing"),
+        ({"page": "ineligible1"}, "ineligible"),
+        ({"page": "processing"}, "processing"),
+        ({"end": None}, None),
+        ({"budget": True}, "type"),
+        ({"budget": "5"}, "type"),
+        ({"status": "OFF"}, "value"),
+    ],
+)
+async def test_items_are_checked_by_their_table(web: httpx.AsyncClient, item: dict[str, Any], code: str | None) -> None:
+    answer = (await web.post(CREATE, json={"campaigns": [{"name": "Tea", "budget": 1, **item}]})).json()
+    assert [one["code"] for one in answer["error"]] == ([] if code is None else [code])
+
+
+@pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "latency"])
+async def test_after_these_faults_the_write_stands(web: httpx.AsyncClient, fault: str) -> None:
+    assert (await tell(web, fault, **({"value": 50} if fault == "latency" else {}))).status_code == 200
+    try:
+        answer = await web.post(CREATE, json=ONE)
+    except httpx.RemoteProtocolError:
+        assert fault in ("reset_after", "truncate")
+    else:
+        assert fault in ("html", "empty", "latency")
+        assert answer.status_code == 207
+        assert answer.content[:1] == {"html": b"<", "empty": b"", "latency": b"{"}[fault]
+        assert fault != "latency" or answer.elapsed > timedelta(milliseconds=45)
+    assert len(await writes(web)) == 1
+    assert (await web.post(CREATE, json=ONE)).json()["success"]  # told once, happens once
+
+
+@pytest.mark.parametrize("fault", ["reset_before", "status", "error_in_200", "slow_media"])
+async def test_after_these_faults_nothing_was_written(web: httpx.AsyncClient, fault: str) -> None:
+    value = {"status": {"value": 429}, "slow_media": {"value": 1500}}.get(fault, {})
+    await tell(web, fault, **value, method="POST", times=2)
+    for _ in range(2):
+        if fault == "reset_before":
+            with pytest.raises(httpx.RemoteProtocolError):
+                await web.post(CREATE, json=ONE)
+            continue
+        answer = await web.post(CREATE, json=ONE)
+        assert answer.status_code == (429 if fault == "status" else 200)
+        assert fault != "status" or (answer.headers["Retry-After"] == "7" and answer.json()["tiny"] == 429)
+        assert fault != "slow_media" or answer.json() == {"wait": 1500}
+    assert await writes(web) == []
+    assert (await web.post(CREATE, json=ONE)).json()["success"]
+
+
+async def test_partial_fails_the_last_item_only(web: httpx.AsyncClient) -> None:
+    await tell(web, "partial")
+    assert (await web.get(CREATE)).status_code == 200  # a call that cannot fail so does not use the fault up
+    answer = (
+        await web.post(CREATE, json={"campaigns": [{"name": "a", "budget": 1}, {"name": "b", "budget": 1}]})
+    ).json()
+    assert ([one["index"] for one in answer["success"]], answer["error"]) == ([0], [{"index": 1, "code": "fault"}])
+    assert len(await writes(web)) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "fits"),
+    [
+        ("/v1/act_1", True),
+        ("/v1/*/campaigns", True),
+        (f"/{HOST}/v1", True),
+        (f"/{HOST}/*/act_[12]/*", True),
+        ("/v2", False),
+        ("/*/ads", False),
+        (f"/{LOGIN_HOST}", False),
+    ],
+)
+async def test_a_path_is_a_prefix_or_a_glob(web: httpx.AsyncClient, path: str, fits: bool) -> None:
+    await tell(web, "status", value=503, path=path)
+    assert (await web.get(CREATE)).status_code == (503 if fits else 200)
+
+
+async def test_first_fault_wins_and_log_in_is_met_only_by_path(web: httpx.AsyncClient) -> None:
+    await tell(web, "status", value=500)
+    await tell(web, "status", value=502, path="/token")
+    await tell(web, "status", value=501)
+    login = {"grant_type": "none", **APP}
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=login)).status_code == 502
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=login)).status_code == 200
+    assert [(await web.get(CREATE)).status_code for _ in range(3)] == [500, 501, 200]
+    await tell(web, "status", value=500, times=9)
+    assert (await web.delete("/_sandbox/faults")).status_code == 200
+    assert (await web.get(CREATE)).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fault", "where"),
+    [
+        ({"network": "tiny"}, "/fault"),
+        ({"network": "other", "fault": "html"}, "/network"),
+        ({"network": "tiny", "fault": "flood"}, "/fault"),
+        ({"network": "tiny", "fault": "html", "x": 1}, "/x"),
+        ({"network": "tiny", "fault": "html", "value": 1}, "/value"),
+        ({"network": "tiny", "fault": "status"}, "/value"),
+        ({"network": "tiny", "fault": "status", "value": 99}, "/value"),
+        ({"network": "tiny", "fault": "latency", "value": "5"}, "/value"),
+        ({"network": "tiny", "fault": "html", "times": 0}, "/times"),
+        ({"network": "tiny", "fault": "html", "method": "get"}, "/method"),
+        ({"network": "tiny", "fault": "html", "path": "v1"}, "/path"),
+        ([], ""),
+    ],
+)
+async def test_the_control_door_refuses_what_it_does_not_know(web: httpx.AsyncClient, fault: Any, where: str) -> None:
+    answer = await web.post("/_sandbox/faults", json=fault)
+    assert (answer.status_code, answer.json()["error"]["where"]) == (422, where)
+    assert (await web.get(CREATE)).status_code == 200
+
+
+async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
+    assert (await web.post("/_sandbox/faults", content="{")).status_code == 422
+    assert (await web.get("/_sandbox/writes?network=other")).status_code == 422
+    assert (await web.get("/_sandbox/nothing")).status_code == 404
+    await web.post(CREATE, json=ONE)
+    await tell(web, "html")
+    assert (await web.post("/_sandbox/reset")).status_code == 200
+    assert await writes(web) == []
+    assert (await web.get(CREATE)).json() == {"data": []}  # and the token still holds
+    assert (await web.post(CREATE, json=ONE)).json()["success"][0]["id"] == "100"
+
+
+VERIFIER = "v" * 50
+CONSENT = {
+    "client_id": "sandbox-tiny",
+    "redirect_uri": "https://app.example/back?a=1",
+    "state": "s&1",
+    "response_type": "code",
+    "scope": "ads read",
+    "code_challenge": base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("="),
+    "code_challenge_method": "S256",
+}
+
+
+async def consented(web: httpx.AsyncClient) -> dict[str, str]:
+    """What the token call needs, after a person has pressed the one button."""
+    page = await web.get(f"/{LOGIN_HOST}/oauth", params=CONSENT)
+    assert page.status_code == 200
+    assert len(re.findall("<button|<input", page.text)) == 1
+    action = re.search('action="([^"]*)"', page.text)
+    assert action is not None
+    pressed = await web.post(action[1].replace("&amp;", "&"))
+    assert pressed.status_code == 302
+    target = urlsplit(pressed.headers["Location"])
+    answered = parse_qs(target.query)
+    assert (target.netloc, answered["a"], answered["state"]) == ("app.example", ["1"], ["s&1"])
+    return {
+        "grant_type": "authorization_code",
+        "code": answered["code"][0],
+        "redirect_uri": CONSENT["redirect_uri"],
+        "code_verifier": VERIFIER,
+        **APP,
+    }
+
+
+async def test_consent_to_tokens_to_revocation(web: httpx.AsyncClient, clock: Clock) -> None:
+    asked = await consented(web)
+    for wrong in (
+        {"client_secret": "no"},
+        {"redirect_uri": "https://app.example/"},
+        {"code_verifier": "w" * 50},
+        {"code": "unknown"},
+    ):
+        refused = await web.post(f"/{LOGIN_HOST}/token", data={**asked, **wrong})
+        code = "invalid_client" if "client_secret" in wrong else "invalid_grant"
+        assert (refused.status_code, refused.json()) == (400, {"error": code})
+    tokens = (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json()
+    assert tokens["access_token"].startswith("Tiny|")
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json() == {"error": "invalid_grant"}  # single use
+
+    async def reads_with(access: str) -> tuple[int, str]:
+        answer = await web.get(CREATE, headers={"Authorization": f"Bearer {access}"})
+        return answer.status_code, answer.json().get("tiny", {}).get("code", "")
+
+    assert await reads_with(tokens["access_token"]) == (200, "")
+    longer = {"grant_type": "longer", "token": tokens["access_token"], **APP}
+    lasting = (await web.post(f"/{LOGIN_HOST}/token", data=longer)).json()["access_token"]
+    clock.instant += timedelta(seconds=61)
+    assert await reads_with(tokens["access_token"]) == (401, "token_expired")
+    assert await reads_with(lasting) == (200, "")
+    assert await reads_with("Tiny|other") == (401, "token_invalid")
+    assert await reads_with(tokens["refresh_token"]) == (401, "token_invalid")
+    again = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    secret = httpx.BasicAuth("sandbox-tiny", "sandbox-secret")
+    fresh = (await web.post(f"/{LOGIN_HOST}/token", data=again, auth=secret)).json()
+    assert fresh["refresh_token"] == tokens["refresh_token"]
+    assert await reads_with(fresh["access_token"]) == (200, "")
+    wrong_secret = httpx.BasicAuth("sandbox-tiny", "other")
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=again, auth=wrong_secret)).json() == {"error": "invalid_client"}
+    assert (await web.post(f"/{LOGIN_HOST}/revoke", data={"token": fresh["access_token"]})).status_code == 200
+    assert await reads_with(fresh["access_token"]) == (401, "token_invalid")
+    assert (await web.post(f"/{LOGIN_HOST}/token", data={**again, **APP})).json() == {"error": "invalid_grant"}
+    assert (await web.post(f"/{LOGIN_HOST}/revoke", data={"token": fresh["access_token"]})).status_code == 400
+
+
+async def test_a_code_expires(web: httpx.AsyncClient, clock: Clock) -> None:
+    asked = await consented(web)
+    clock.instant += timedelta(minutes=11)
+    assert (await web.post(f"/{LOGIN_HOST}/token", data=asked)).json() == {"error": "invalid_grant"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"client_id": "other"},
+        {"redirect_uri": "http://app.example/"},
+        {"redirect_uri": "/back"},
+        {"redirect_uri": "https://app.example/#x"},
+        {"state": ""},
+        {"response_type": "token"},
+        {"scope": "read"},
+        {"scope": "ads everything"},
+        {"code_challenge_method": "plain"},
+        {"code_challenge": "short"},
+        {"prompt": "consent"},
+    ],
+)
+async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str]) -> None:
+    for method in ("GET", "POST"):
+        answer = await web.request(method, f"/{LOGIN_HOST}/oauth", params={**CONSENT, **wrong})
+        assert answer.status_code == 400
+        assert "<button" not in answer.text
+
+
+def test_in_a_thread_and_a_port_that_is_taken() -> None:
+    with sandbox_thread(networks=[TINY]) as running:
+        assert httpx.get(f"{running.url}/_sandbox/writes").json() == {"writes": []}
+        port = urlsplit(running.url).port
+        assert port is not None
+        with pytest.raises(OSError), sandbox_thread(port, networks=[TINY]):
+            pass
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(f"{running.url}/_sandbox/writes")
+
+
+@contextmanager
+def process() -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "adsunify.sandbox", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as started:
+        try:
+            yield started
+        finally:
+            started.kill()
+
+
+def test_in_a_process_of_its_own() -> None:
+    with process() as started:
+        assert started.stdout is not None
+        url = json.loads(started.stdout.readline())["sandboxUrl"]
+        assert urlsplit(url).hostname == "127.0.0.1"
+        assert httpx.get(f"{url}/_sandbox/writes").json() == {"writes": []}
+        started.send_signal(signal.SIGTERM)
+        assert started.wait(10) == 0
+
+
+NUMBERS = st.integers() | st.decimals(allow_nan=False, allow_infinity=False)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text() | NUMBERS,
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=10,
+)
+
+
+@given(VALUES)
+def test_json_is_written_and_read_exactly(value: Any) -> None:
+    assert parse_json(write_json(value).encode("utf-8", "surrogatepass")) == value
+
+
+def test_numbers_keep_their_digits() -> None:
+    assert parse_json("[0.1, 12345678901234567890.10, 1e2]") == [
+        Decimal("0.1"),
+        Decimal("12345678901234567890.10"),
+        Decimal("1e2"),
+    ]
+    assert write_json({"budget": Decimal("35.50"), "small": Decimal("1E-7")}) == '{"budget":35.50,"small":0.0000001}'
+    with pytest.raises(TypeError):
+        write_json({"budget": 35.5})
