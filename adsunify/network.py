@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Literal
 
 from attrs import field, frozen
 
-from .errors import Issue, refused
+from .errors import InvalidInput, Issue, refused
+from .money import major, units
 from .steps import Kind, Step, StepAction
 from .wire import Json, Request, Response, read
 
@@ -45,12 +47,46 @@ class Account:
 class Unit:
     """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
 
-    ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
+    ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
+    number. ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
     """
 
     offset: int
     step: int = 1
+    form: Literal["integer", "text", "major"] = "integer"
     assumed: str = ""
+
+
+def native_amount(unit: Unit, amount: str, path: str = "amount") -> Json:
+    """A major-unit decimal string as the network's JSON holds it; InvalidInput where it cannot hold it exactly."""
+    return native_units(unit, whole_units(unit, amount, path))
+
+
+def whole_units(unit: Unit, amount: str, path: str = "amount") -> int:
+    """A major-unit decimal string in native units; InvalidInput where they cannot hold it exactly."""
+    return units(amount, unit.offset, path, step=unit.step)
+
+
+def native_units(unit: Unit, count: int) -> Json:
+    """Native units as the network's JSON holds them."""
+    if unit.form == "integer":
+        return count
+    return str(count) if unit.form == "text" else Decimal(major(count, unit.offset))
+
+
+def counted(unit: Unit, native: Json) -> int | None:
+    """The native units of an amount as the network's JSON holds it; None where it is no such amount."""
+    try:
+        if unit.form == "major":
+            return units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
+        return int(native) if is_number(native) or isinstance(native, str) else None
+    except (ValueError, InvalidOperation, InvalidInput):
+        return None
+
+
+def is_number(value: Json) -> bool:
+    """An integer or a decimal; booleans are not numbers."""
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
 def currency_of(account: Account) -> str:
@@ -155,6 +191,7 @@ class Level:
     ``states`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
     ``settable`` maps ``active`` / ``paused`` to the native value; ``born``: the native status a create sends. A level
     that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``filters``: native statuses a list takes.
+    ``shows``: which members its settings show beside the fields, under ``targeting``, ``bidding``, ``creative``.
     """
 
     kind: str
@@ -170,6 +207,7 @@ class Level:
     settable: Mapping[str, str] = field(factory=dict)
     filters: tuple[str, ...] = ()
     born: str = ""
+    shows: Mapping[str, tuple[str, ...]] = field(factory=dict)
     note: str = ""
 
 
@@ -223,9 +261,9 @@ class Catalog:
 class Metric:
     """One normalized figure: ``native`` points into a report row.
 
-    ``unit``: ``count``, ``decimal``, ``micros`` (major units times a million) or ``major``. ``read`` replaces the pointer
-    where the row needs a choice. ``absent``: the value of a row that leaves the field out (None, or 0 where the sheet
-    proves it).
+    ``unit``: ``count``, ``decimal``, ``micros`` (major units times a million) or ``major``. ``read`` replaces the
+    pointer where the row needs a choice. ``absent``: the value of a row that leaves the field out (None, or 0 where the
+    sheet proves it).
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
@@ -271,8 +309,9 @@ class Network:
     """Everything the core needs to know of one network, as data and plain functions.
 
     ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
-    native error in an answer (any answer, unreadable ones too; never raises), None where there is none. ``wait(response)``: seconds the network asks to wait.
-    ``items(step, request, response)``: what a batch answer says of each sent item, None where it cannot be read.
+    native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
+    ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
+    of each sent item, None where it cannot be read.
     """
 
     code: str

@@ -1,0 +1,192 @@
+"""The one place that holds a brief against a network's tables, before anything is planned or saved.
+
+Each refusal names the network, the member, the reason and what would be accepted. All issues come at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from functools import lru_cache
+from operator import attrgetter
+from typing import Any
+
+from .brief import CampaignBrief
+from .errors import InvalidInput, Issue
+from .network import Account, Format, Input, Network, currency_of, whole_units
+from .schedule import instant
+
+MEMBERS: tuple[tuple[str, Callable[[Any], Any]], ...] = tuple(
+    (path, attrgetter(attribute))
+    for path, attribute in (
+        ("bid", "bid"),
+        ("schedule.endAt", "schedule.end_at"),
+        ("targeting.countries", "targeting.countries"),
+        ("targeting.locationIds", "targeting.location_ids"),
+        ("targeting.keywords", "targeting.keywords"),
+        ("targeting.native", "targeting.native"),
+        ("creative.existingId", "creative.existing_id"),
+        ("creative.headline", "creative.headline"),
+        ("creative.body", "creative.body"),
+        ("creative.url", "creative.url"),
+        ("creative.imageUrl", "creative.image_url"),
+        ("creative.imageHash", "creative.image_hash"),
+        ("creative.headlines", "creative.headlines"),
+        ("creative.descriptions", "creative.descriptions"),
+        ("platform.euPoliticalAdvertising", "platform.eu_political_advertising"),
+        ("platform.pageId", "platform.page_id"),
+        ("platform.boardId", "platform.board_id"),
+        ("platform.identityId", "platform.identity_id"),
+        ("platform.identityType", "platform.identity_type"),
+        ("platform.fundingInstrumentId", "platform.funding_instrument_id"),
+        ("platform.pixelId", "platform.pixel_id"),
+        ("platform.conversionEvent", "platform.conversion_event"),
+        ("platform.appId", "platform.app_id"),
+        ("platform.sku", "platform.sku"),
+        ("platform.asin", "platform.asin"),
+        ("platform.brandName", "platform.brand_name"),
+        ("platform.locale", "platform.locale"),
+        ("platform.specialAdCategories", "platform.special_ad_categories"),
+    )
+)
+"""The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
+
+EU_DECLARATION = "platform.euPoliticalAdvertising"
+
+
+def present(brief: CampaignBrief) -> dict[str, Any]:
+    """The optional members that the brief has, by path; empty lists and objects count as absent."""
+    members: dict[str, Any] = {}
+    for path, get in MEMBERS:
+        value = get(brief)
+        if value is None or value == [] or value == () or value == {}:
+            continue
+        members[path] = value
+    return members
+
+
+def check(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
+    """The format that the brief is. Raises InvalidInput with every issue; ``now`` None: no check against today."""
+    members = present(brief)
+    chosen = format_of(network, members)
+    issues = [
+        *_supported(network, chosen, brief),
+        *_inputs(network, chosen, account, brief, members),
+        *_money(network, chosen, account, brief),
+        *_dates(brief, now),
+    ]
+    if not issues:
+        for rule in chosen.rules:
+            issues.extend(rule(account, brief, now))
+    if issues:
+        raise InvalidInput(issues)
+    return chosen
+
+
+def format_of(network: Network, members: Mapping[str, Any]) -> Format:
+    """The one format whose ``when`` holds; the first format where none does, so that its issues can be told."""
+    fitting = [one for one in network.formats if one.when(members)]
+    if len(fitting) > 1:
+        raise ValueError(f"{network.code}: a brief is {fitting[0].code} and {fitting[1].code} at once")
+    return fitting[0] if fitting else network.formats[0]
+
+
+def _supported(network: Network, chosen: Format, brief: CampaignBrief) -> Iterator[Issue]:
+    if brief.goal not in chosen.goals:
+        goals = ", ".join(chosen.goals)
+        yield Issue("goal", "not_supported", f"{network.title} ({chosen.title}) takes these goals: {goals}.")
+    if brief.budget.period not in chosen.periods:
+        periods = ", ".join(chosen.periods)
+        yield Issue("budget.period", "not_supported", f"{network.title} takes these budget periods: {periods}.")
+
+
+@lru_cache(1024)
+def _rows(chosen: Format, goal: str, period: str) -> Mapping[str, tuple[Input, ...]]:
+    rows: dict[str, tuple[Input, ...]] = {}
+    for row in chosen.inputs:
+        if (not row.goals or goal in row.goals) and (not row.periods or period in row.periods):
+            rows[row.path] = (*rows.get(row.path, ()), row)
+    return rows
+
+
+def applicable(chosen: Format, goal: str, period: str, account: Account) -> dict[str, Input]:
+    """The row that counts for each path, for this goal, period and account."""
+    chosen_rows: dict[str, Input] = {}
+    for path, rows in _rows(chosen, goal, period).items():
+        for row in rows:
+            if row.unless is None or not row.unless(account):
+                chosen_rows[path] = row
+                break
+    return chosen_rows
+
+
+def _inputs(
+    network: Network, chosen: Format, account: Account, brief: CampaignBrief, members: Mapping[str, Any]
+) -> Iterator[Issue]:
+    rows = applicable(chosen, brief.goal, brief.budget.period, account)
+    groups: dict[str, list[str]] = {}
+    for path, row in rows.items():
+        if row.need == "required" and path not in members:
+            yield Issue(path, "required", _sentence(f"{network.title} ({chosen.title}) needs {path}", row))
+        elif row.need in ("one", "any"):
+            groups.setdefault(row.group, []).append(path)
+    for paths in groups.values():
+        given = [path for path in paths if path in members]
+        row = rows[paths[0]]
+        if not given:
+            wanted = "exactly one of" if row.need == "one" and len(paths) > 1 else "at least one of"
+            named = paths[0] if len(paths) == 1 else f"{wanted} {', '.join(paths)}"
+            yield Issue(paths[0], "required", _sentence(f"{network.title} ({chosen.title}) needs {named}", row))
+        elif row.need == "one" and len(given) > 1:
+            yield Issue(given[1], "conflict", f"{network.title} takes exactly one of {', '.join(paths)}.")
+    for path, value in members.items():
+        found = rows.get(path)
+        if found is None or found.need == "refused":
+            # An absence that is declared says nothing that a network would have to carry (DECISIONS "Unused members").
+            if path == EU_DECLARATION and value is False:
+                continue
+            reason = found.reason if found is not None and found.reason else "it has no place for it"
+            yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
+        elif found.choices and any(one not in found.choices for one in (value if _many(value) else (value,))):
+            accepted = ", ".join(found.choices)
+            yield Issue(path, "choice", f"{network.title} takes these values for {path}: {accepted}.")
+        elif found.test is not None and (wrong := found.test(value)) is not None:
+            yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
+
+
+def _many(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _sentence(start: str, row: Input) -> str:
+    return start + (f" ({row.accepts})" if row.accepts else "") + "."
+
+
+def _money(network: Network, chosen: Format, account: Account, brief: CampaignBrief) -> Iterator[Issue]:
+    try:
+        currency = currency_of(account)
+        unit = network.unit(account)
+    except InvalidInput as problem:
+        yield from problem.issues
+        return
+    if brief.budget.currency != currency:
+        yield Issue("budget.currency", "currency_mismatch", f"The account counts in {currency}; no conversion is made.")
+        return
+    amounts = [("budget.amount", brief.budget.amount)]
+    if brief.bid is not None and brief.goal in chosen.bid:
+        amounts.append(("bid", brief.bid))
+    for path, amount in amounts:
+        try:
+            whole_units(unit, amount, path)
+        except InvalidInput as problem:
+            yield from (Issue(path, one.code, f"{network.title}, {currency}: {one.message}") for one in problem.issues)
+
+
+def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if brief.schedule.end_at is None:
+        return
+    end = instant(brief.schedule.end_at)
+    if end <= instant(brief.schedule.start_at):
+        yield Issue("schedule.endAt", "order", "The end has to come after the start.")
+    elif now is not None and end <= now:
+        yield Issue("schedule.endAt", "past", "The end lies in the past.")

@@ -1,0 +1,206 @@
+"""Settings and edits, from the SETTINGS tables: what may be changed on an entity, and what a change becomes natively.
+
+An edit is applied in TABLE order, and locks see the result so far: a strategy changed in the same edit unlocks its bid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from attrs import field, frozen
+
+from .errors import InvalidInput, Issue
+from .money import changed, major
+from .network import Account, Network, Setting, counted, level, native_units, whole_units
+from .schedule import instant
+from .steps import Change, Kind
+from .wire import Json, put, read
+
+
+@frozen
+class Percentage:
+    """A relative change of a money or number field; ``value`` in percent, greater than 0."""
+
+    mode: Literal["increase", "decrease"]
+    value: Decimal
+
+
+@frozen
+class Edit:
+    """An edit as the caller wants it: one vocabulary for all networks (DECISIONS "Edit and bulk-edit fields")."""
+
+    fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
+    targeting: Mapping[str, Json] = field(factory=dict)
+    creative: Mapping[str, Json] = field(factory=dict)
+
+
+@frozen
+class Edited:
+    """What the field changes of an edit become: pointer to native value, and each change in words."""
+
+    native: Mapping[str, Json]
+    changes: tuple[Change, ...]
+
+
+def settings_of(network: Network, kind: Kind) -> tuple[Setting, ...]:
+    """The SETTINGS rows of a level; InvalidInput where the network has no such level."""
+    level(network, kind)
+    return tuple(setting for setting in network.settings if setting.level == kind)
+
+
+def lock_reason(setting: Setting, native: Mapping[str, Json], now: datetime | None) -> str | None:
+    """Why the field cannot be changed on this entity, None where it can."""
+    return setting.lock(native, now) if callable(setting.lock) else setting.lock
+
+
+def shown(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
+    """The current value for people: money in major units, as text."""
+    if setting.read is not None:
+        return setting.read(native, account)
+    value = read(native, setting.native)
+    if setting.unit == "money" and value is not None:
+        unit = network.unit(account)
+        count = counted(unit, value)
+        return None if count is None else major(count, unit.offset)
+    return value
+
+
+def settings(
+    network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
+) -> dict[str, Json]:
+    """The editable fields with current values and lock reasons, and what surrounds them (DECISIONS "Shapes")."""
+    one = level(network, kind)
+    fields: list[dict[str, Json]] = []
+    for setting in settings_of(network, kind):
+        row: dict[str, Json] = {
+            "field": setting.field,
+            "value": shown(network, account, setting, native),
+            "unit": account.currency if setting.unit == "money" else setting.unit,
+            "locked": lock_reason(setting, native, now),
+        }
+        limits = {"choices": list(setting.choices), "min": setting.minimum, "max": setting.maximum}
+        row |= {name: value for name, value in limits.items() if value}
+        fields.append(row)
+    surroundings = {
+        part: {pointer.lstrip("/"): read(native, pointer) for pointer in one.shows.get(part, ())}
+        for part in ("targeting", "bidding", "creative")
+    }
+    notes = [setting.note for setting in settings_of(network, kind) if setting.note]
+    return {"entityId": entity_id, "kind": kind, "fields": fields, **surroundings, "notes": notes}
+
+
+def edited(
+    network: Network, account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> Edited:
+    """What the edit's ``fields`` become natively. Raises InvalidInput with all issues; nothing is rounded upward."""
+    table = settings_of(network, kind)
+    known = {setting.field for setting in table}
+    issues = [
+        Issue(
+            f"fields.{name}",
+            "not_supported",
+            f"{network.title} lets a {kind} change these: {', '.join(sorted(known))}.",
+        )
+        for name in edit.fields
+        if name not in known
+    ]
+    result: dict[str, Json] = {}
+    changes: list[Change] = []
+    current = deepcopy(dict(native))
+    for setting in table:
+        if setting.field not in edit.fields:
+            continue
+        path = f"fields.{setting.field}"
+        reason = lock_reason(setting, current, now)
+        if reason is not None:
+            issues.append(Issue(path, "locked", f"{network.title}: {setting.field} is locked: {reason}."))
+            continue
+        before = shown(network, account, setting, current)
+        try:
+            value = _native(network, account, setting, current, edit.fields[setting.field], path)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        written = setting.write(value, current, account) if setting.write is not None else {setting.native: value}
+        for pointer, new in written.items():
+            put(current, pointer, new)
+        result.update(written)
+        changes.append(Change(setting.field, before, shown(network, account, setting, current)))
+    if issues:
+        raise InvalidInput(issues)
+    return Edited(result, tuple(changes))
+
+
+def _native(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], value: Json, path: str
+) -> Json:
+    """A new value in native units, held against the row's limits."""
+
+    def refuse(code: str, message: str) -> InvalidInput:
+        return InvalidInput((Issue(path, code, message),))
+
+    if isinstance(value, Percentage):
+        return _relative(network, account, setting, native, value, path)
+    if value == "":
+        if not setting.clears:
+            raise refuse("required", f"{setting.field} cannot be cleared.")
+        return None
+    plain = format(value, "f") if isinstance(value, Decimal) else str(value)
+    if setting.unit == "money":
+        unit = network.unit(account)
+        count = whole_units(unit, plain, path)
+        _limits(setting, Decimal(plain), path)
+        return native_units(unit, count)
+    if setting.unit == "number":
+        try:
+            number = Decimal(plain)
+        except InvalidOperation:
+            raise refuse("type", f"{setting.field} is a number.") from None
+        if not number.is_finite():
+            raise refuse("type", f"{setting.field} is a number.")
+        _limits(setting, number, path)
+        return int(number) if number == number.to_integral_value() else number
+    if setting.unit == "instant":
+        instant(plain)
+        return plain
+    if setting.unit == "choice" and plain not in setting.choices:
+        raise refuse("choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
+    if setting.unit == "flag":
+        if plain not in ("true", "false"):
+            raise refuse("choice", f"{setting.field} is true or false.")
+        return plain == "true"
+    if setting.unit == "list":
+        found = [part.strip() for part in plain.split(",") if part.strip()]
+        if setting.choices and any(part not in setting.choices for part in found):
+            raise refuse("choice", f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}.")
+        return found
+    if setting.longest and len(plain) > setting.longest:
+        raise refuse("too_long", f"{setting.field} has at most {setting.longest} characters.")
+    return plain
+
+
+def _relative(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
+) -> Json:
+    if setting.unit != "money":
+        raise InvalidInput((Issue(path, "not_supported", f"{setting.field} cannot be changed by a percentage."),))
+    unit = network.unit(account)
+    before = counted(unit, read(native, setting.native))
+    if before is None:
+        raise InvalidInput(
+            (Issue(path, "no_current_value", f"{setting.field} has no amount to change by a percentage."),)
+        )
+    count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
+    _limits(setting, Decimal(major(count, unit.offset)), path)
+    return native_units(unit, count)
+
+
+def _limits(setting: Setting, number: Decimal, path: str) -> None:
+    if setting.minimum and number < Decimal(setting.minimum):
+        raise InvalidInput((Issue(path, "too_small", f"{setting.field} is at least {setting.minimum}."),))
+    if setting.maximum and number > Decimal(setting.maximum):
+        raise InvalidInput((Issue(path, "too_large", f"{setting.field} is at most {setting.maximum}."),))

@@ -1,0 +1,41 @@
+"""From a brief to a plan: the check against the tables, then the adapter's flow. Pure: no store, no network access."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from .brief import CampaignBrief
+from .checks import check
+from .network import Account
+from .networks import adapter
+from .reading import answered
+from .steps import Plan
+from .wire import Flow
+
+
+def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:
+    """A flow to the plan that creates what the brief says, everything paused.
+
+    Raises InvalidInput with all issues before anything is read.
+    """
+    one = adapter(account.network)
+    check(one.network, account, brief, now)
+    return (yield from one.plans.plan_create(account, brief, now))
+
+
+def plan(
+    brief: CampaignBrief,
+    account: Account,
+    *,
+    lookups: Sequence[Mapping[str, Any]] = (),
+    now: datetime | None = None,
+) -> Plan:
+    """The exact native plan of a brief.
+
+    ``lookups``: recorded answers, ``[{"request": {"method", "url"}, "response": {"status", "body"}}]``, for networks
+    that need a read first. ``now`` None: nothing is held against the present. Raises InvalidInput with all issues, and
+    LookupNeeded where a needed answer is not among ``lookups``.
+    """
+    return answered(plan_create(account, brief, now), lookups)
