@@ -1,0 +1,96 @@
+"""What can be run: ``nox -l`` lists it. The default is ``tests``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import nox
+
+nox.options.sessions = ["tests"]
+nox.options.error_on_missing_interpreters = True
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """The package with everything a user needs, and the named dependency groups."""
+    session.install("-e", ".[all]", *nox.project.dependency_groups(PYPROJECT, *groups))
+
+
+@nox.session
+def demo(session: nox.Session) -> None:
+    """Every network through the whole workflow on the sandbox."""
+    session.install("-e", ".[all]")
+    session.run("adsunify", "demo", *session.posargs)
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox."""
+    install(session, "test")
+    session.run("pytest", *session.posargs)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """ruff, and the floors: no upward import, no cycle."""
+    install(session, "test", "lint")
+    session.run("ruff", "format", "--check", ".")
+    session.run("ruff", "check", ".")
+    session.run("lint-imports")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """mypy --strict over the three packages."""
+    install(session, "test", "types")
+    session.run("mypy")
+
+
+@nox.session
+def oracles(session: nox.Session) -> None:
+    """Payloads held against the networks' official SDKs and schemas (ADSUNIFY_SPECS names the folder of schemas)."""
+    install(session, "test", "oracles")
+    if not os.environ.get("ADSUNIFY_SPECS"):
+        session.warn("ADSUNIFY_SPECS is not set: payloads are NOT held against the official schemas in this run.")
+    session.run("pytest", "tests/oracles", "-o", "testpaths=tests/oracles", *session.posargs)
+
+
+@nox.session
+def crash(session: nox.Session) -> None:
+    """Processes killed at every persistence point, races, cuts, and hostile answers; SQLite and PostgreSQL."""
+    install(session, "test")
+    session.run("pytest", "tests/crash", "-o", "testpaths=tests/crash", "-o", "timeout=900", *session.posargs)
+
+
+@nox.session
+def simulation(session: nox.Session) -> None:
+    """1,000,000 seeded executions of the sans-I/O executor; a failing seed is printed and reproduces."""
+    install(session)
+    session.run("python", "-m", "tests.simulation", *(session.posargs or ["--executes", "1000000"]))
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Ratios against peers measured in the same run."""
+    install(session, "test", "bench")
+    session.run("python", "-m", "tests.performance", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation; a warning is an error."""
+    install(session, "docs")
+    session.run("sphinx-build", "-W", "-b", "html", "docs", "docs/_build/html")
+
+
+@nox.session
+def build(session: nox.Session) -> None:
+    """Wheel and sdist, and the wheel alone answering in an empty environment."""
+    session.install("build")
+    out = Path(session.create_tmp()).resolve()
+    session.run("python", "-m", "build", "--outdir", str(out))
+    wheel = max(out.glob("*.whl"), key=lambda path: path.stat().st_mtime)
+    session.install(f"{wheel}[all]")
+    session.chdir(out)
+    session.run("adsunify", "--version")
