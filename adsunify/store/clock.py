@@ -1,0 +1,65 @@
+"""One clock, passed as an argument, that never runs backwards; and the time-ordered ids made from it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+
+
+def _wall() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def _monotonic() -> int:
+    return time.monotonic_ns() // 1_000_000
+
+
+class Clock:
+    """Milliseconds since 1970 (UTC): the later of the wall, the start's wall plus the monotonic, and what was stored.
+
+    Setting the machine's clock back, or starting again after that, therefore never extends an expiry. ``wall`` and
+    ``monotonic`` give milliseconds.
+    """
+
+    def __init__(self, wall: Callable[[], int] = _wall, monotonic: Callable[[], int] = _monotonic) -> None:
+        self._read_wall = wall
+        self._read_monotonic = monotonic
+        self._offset = wall() - monotonic()
+        self._newest = 0
+        self._lock = threading.Lock()
+
+    def now(self) -> int:
+        """The time; never earlier than any it gave before."""
+        at = max(self._read_wall(), self._offset + self._read_monotonic())
+        with self._lock:
+            self._newest = max(self._newest, at)
+            return self._newest
+
+    def saw(self, at: int | None) -> None:
+        """A stored timestamp was read: the time is not before it."""
+        if at is not None:
+            with self._lock:
+                self._newest = max(self._newest, at)
+
+
+_COUNTER_BITS = 12
+_lock = threading.Lock()
+_last = 0  # milliseconds and counter of the last id, as one number
+
+
+def new_id(at: int) -> str:
+    """A UUIDv7 (RFC 9562 section 5.7) for the time ``at``, larger than every id made before in this process.
+
+    ``rand_a`` is a counter seeded at random in each millisecond (section 6.2, method 1); when it is used up, or the
+    time stands still or goes back, the id counts on from the last one.
+    """
+    global _last
+    seed = secrets.randbits(_COUNTER_BITS - 1)
+    with _lock:
+        _last = max(at << _COUNTER_BITS | seed, _last + 1)
+        stamp = _last
+    value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | secrets.randbits(62)
+    digits = f"{value:032x}"
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -1,0 +1,58 @@
+"""What both drivers are: a store runs synchronous functions over a connection, in one transaction each.
+
+A store function takes a :class:`sqlalchemy.Connection` first, never commits, and has no effect outside the database: it
+may be run again. It belongs to one of the modules beside this one, or to a use case that calls several of them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, TypeVar
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
+
+from adsunify.errors import StoreError
+
+from .clock import Clock
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
+
+
+class Store(ABC):
+    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes."""
+
+    clock: Clock
+    commits: int = 0
+
+    @abstractmethod
+    async def write(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Run the function in a transaction; when this returns, what it wrote is durable.
+
+        What the function raises is raised here, and nothing of it was kept. StoreError: the database did not do it, or
+        (a connection lost while it committed) nobody knows: read again. Cancelling the caller does not stop the write.
+        """
+
+    @abstractmethod
+    async def read(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Run the function on one snapshot of the database; it cannot write. Raises StoreError."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what was begun and let go of the database."""
+
+
+def translated(error: BaseException) -> BaseException:
+    """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
+    if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
+        failure = StoreError(f"The database did not do it: {error.orig}")
+        failure.__cause__ = error
+        return failure
+    return error

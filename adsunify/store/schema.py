@@ -1,0 +1,290 @@
+"""What is kept, as SQLAlchemy Core tables. The migrations make exactly this (a test holds them together).
+
+Ids are UUIDv7 as text; times are integer milliseconds since 1970 (UTC); JSON is text written by :mod:`adsunify.wire`
+(exact decimals), not the dialects' JSON types. Operations, steps, idempotency keys and events are never deleted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Dialect,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    PrimaryKeyConstraint,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+    text,
+)
+
+from adsunify.wire import Json, dumps, loads
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+
+class ExactJson(TypeDecorator[Json]):
+    """JSON as text, decimals exact. None is NULL."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Json, dialect: Dialect) -> str | None:
+        return None if value is None else dumps(value)
+
+    def process_result_value(self, value: Any | None, dialect: Dialect) -> Json:
+        return None if value is None else loads(value)
+
+
+def _id() -> Column[str]:
+    return Column("id", Text, primary_key=True)
+
+
+def _to(name: str, target: str, nullable: bool = False) -> Column[str]:
+    return Column(name, Text, ForeignKey(f"{target}.id"), nullable=nullable)
+
+
+def _at(name: str, nullable: bool = False) -> Column[int]:
+    return Column(name, BigInteger, nullable=nullable)
+
+
+# -- people -------------------------------------------------------------------------------------------------------
+
+workspaces = Table(
+    "workspaces",
+    metadata,
+    _id(),
+    Column("name", Text, nullable=False, unique=True),
+    Column("require_approval", Boolean, nullable=False),
+    _at("created_at"),
+)
+
+users = Table(
+    "users",
+    metadata,
+    _id(),
+    Column("email", Text, nullable=False, unique=True),
+    Column("password_hash", Text),
+    _at("created_at"),
+)
+
+memberships = Table(
+    "memberships",
+    metadata,
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("role", Text, nullable=False),
+    _at("created_at"),
+    PrimaryKeyConstraint("workspace_id", "user_id"),
+    Index(None, "user_id"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("name", Text, nullable=False),
+    Column("prefix", Text, nullable=False, unique=True),
+    Column("secret_hash", Text, nullable=False),
+    Column("can_write", Boolean, nullable=False),
+    _at("created_at"),
+    _at("expires_at", nullable=True),
+    _at("revoked_at", nullable=True),
+    _at("last_used_at", nullable=True),
+    Index(None, "workspace_id"),
+)
+
+# -- connections --------------------------------------------------------------------------------------------------
+
+connections = Table(
+    "connections",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("network", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _at("expires_at", nullable=True),
+    _at("refreshing_until", nullable=True),
+    _at("created_at"),
+    _at("updated_at"),
+    Index(None, "workspace_id"),
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("connection_id", "connections"),
+    Column("network", Text, nullable=False),
+    Column("native_id", Text, nullable=False),
+    Column("name", Text),
+    Column("currency", Text),
+    Column("timezone", Text),
+    Column("status", Text, nullable=False),
+    Column("native_status", Text),
+    Column("extras", ExactJson, nullable=False),
+    Column("chosen_extras", ExactJson, nullable=False),
+    _at("synced_at", nullable=True),
+    _at("created_at"),
+    _at("updated_at"),
+    UniqueConstraint("workspace_id", "network", "native_id"),
+    Index(None, "connection_id"),
+)
+
+secrets = Table(
+    "secrets",
+    metadata,
+    Column("table_name", Text, nullable=False),
+    Column("row_id", Text, nullable=False),
+    Column("field", Text, nullable=False),
+    _to("workspace_id", "workspaces"),
+    Column("sealed", Text, nullable=False),
+    _at("updated_at"),
+    PrimaryKeyConstraint("table_name", "row_id", "field"),
+)
+
+consents = Table(
+    "consents",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    Column("purpose", Text, nullable=False),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("network", Text, nullable=False),
+    Column("data", ExactJson, nullable=False),
+    _at("created_at"),
+    _at("expires_at"),
+    _at("used_at", nullable=True),
+)
+
+# -- operations ---------------------------------------------------------------------------------------------------
+
+operations = Table(
+    "operations",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("credential", Text, nullable=False),
+    _to("account_id", "accounts"),
+    Column("network", Text, nullable=False),
+    Column("action", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("plan", Text, nullable=False),
+    Column("plan_version", Integer, nullable=False),
+    Column("plan_digest", Text, nullable=False),
+    Column("risk", Text, nullable=False),
+    Column("warnings", ExactJson, nullable=False),
+    _to("source_operation_id", "operations", nullable=True),
+    _at("created_at"),
+    _at("updated_at"),
+    _at("expires_at"),
+    Column("next_action", Boolean, nullable=False),
+    _at("not_before", nullable=True),
+    Column("error", ExactJson),
+    Column("fence", Integer, nullable=False),
+    Column("in_flight", Boolean, nullable=False),
+    _at("lease_until", nullable=True),
+    # read backwards: the latest first, for an admin, for a user, for an agent
+    Index(None, "workspace_id", "created_at", "id"),
+    Index(None, "workspace_id", "user_id", "created_at", "id"),
+    Index(None, "workspace_id", "credential", "created_at", "id"),
+    Index(
+        "ix_operations_running",
+        "lease_until",
+        sqlite_where=text("status = 'running'"),
+        postgresql_where=text("status = 'running'"),
+    ),
+)
+
+steps = Table(
+    "steps",
+    metadata,
+    _to("operation_id", "operations"),
+    Column("n", Integer, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("fence", Integer, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("items", ExactJson),
+    Column("request", ExactJson, nullable=False),
+    _at("intent_at"),
+    Column("receipt", ExactJson),
+    Column("response", ExactJson),
+    _at("receipt_at", nullable=True),
+    Column("late", Boolean, nullable=False),
+    PrimaryKeyConstraint("operation_id", "n", "attempt"),
+)
+
+events = Table(
+    "events",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    Column("type", Text, nullable=False),
+    _to("operation_id", "operations", nullable=True),
+    _to("account_id", "accounts", nullable=True),
+    Column("data", ExactJson, nullable=False),
+    _at("created_at"),
+    Index(None, "workspace_id", "id"),
+    Index(None, "operation_id"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("credential", Text, nullable=False),
+    Column("key", Text, nullable=False),
+    Column("request_digest", Text, nullable=False),
+    Column("operation_ids", ExactJson, nullable=False),
+    _at("created_at"),
+    PrimaryKeyConstraint("workspace_id", "user_id", "credential", "key"),
+)
+
+# -- what was read ------------------------------------------------------------------------------------------------
+
+entities = Table(
+    "entities",
+    metadata,
+    _to("account_id", "accounts"),
+    Column("kind", Text, nullable=False),
+    Column("native_id", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    _at("seen_at"),
+    PrimaryKeyConstraint("account_id", "kind", "native_id"),
+)
+
+reports = Table(
+    "reports",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("account_id", "accounts"),
+    Column("start_date", Text, nullable=False),
+    Column("end_date", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("job", ExactJson),
+    _at("created_at"),
+    _at("updated_at"),
+    UniqueConstraint("account_id", "start_date", "end_date"),
+)

@@ -1,0 +1,247 @@
+"""SQLite: one writer thread with group commit, a few reader threads.
+
+The writer drains its queue, runs each function inside a savepoint of its own, commits the batch once and only then
+resolves the callers: many callers share one sync to disk, and nobody waits for a batch to fill.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from attrs import define, frozen
+from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
+
+from adsunify.errors import StoreError
+
+from .clock import Clock
+from .driver import Parameters, Result, Store, StoreFunction, translated
+
+BUSY_SECONDS = 10
+BATCH = 500
+READERS = 3
+
+
+@frozen(eq=False)
+class _Job:
+    function: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    loop: asyncio.AbstractEventLoop
+    future: asyncio.Future[Any]
+
+
+@define
+class _Outcome:
+    job: _Job
+    result: Any = None
+    error: BaseException | None = None
+
+
+class _Broken(Exception):
+    """The transaction is gone. ``began`` false: it never stood, so running its functions one by one is no use."""
+
+    def __init__(self, cause: BaseException, began: bool) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+        self.began = began
+
+
+def _engine(path: Path, begin: str, pragmas: Sequence[str]) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)),
+        poolclass=NullPool,
+        hide_parameters=True,
+        connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
+    )
+
+    @event.listens_for(engine, "connect")
+    def connected(connection: sqlite3.Connection, _record: object) -> None:
+        connection.isolation_level = None  # transactions are begun by us, not guessed by the driver
+        for pragma in pragmas:
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+
+    @event.listens_for(engine, "begin")
+    def begun(connection: Connection) -> None:
+        _raw(connection).execute(begin)
+
+    return engine
+
+
+def _raw(connection: Connection) -> sqlite3.Connection:
+    raw = connection.connection.dbapi_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
+
+
+def _settle(outcomes: Iterable[_Outcome]) -> None:
+    for outcome in outcomes:
+        future = outcome.job.future
+        if future.done():  # cancelled by its caller; the write stands all the same
+            continue
+        if outcome.error is None:
+            future.set_result(outcome.result)
+        else:
+            future.set_exception(outcome.error)
+
+
+def _deliver(outcomes: Sequence[_Outcome]) -> None:
+    for loop in {outcome.job.loop for outcome in outcomes}:
+        # a closed loop has nobody waiting any more
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(_settle, [outcome for outcome in outcomes if outcome.job.loop is loop])
+
+
+class SqliteStore(Store):
+    """A database file. Several processes on one file stay correct; one is faster."""
+
+    def __init__(self, path: Path, clock: Clock) -> None:
+        self.clock = clock
+        self.path = path
+        self._open = True
+        self._writes: SimpleQueue[_Job | None] = SimpleQueue()
+        self._reads: SimpleQueue[_Job | None] = SimpleQueue()
+        self._writer = _engine(
+            path, "BEGIN IMMEDIATE", ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
+        )
+        self._reader = _engine(path, "BEGIN", ("query_only = ON",))
+        self._connection: Connection | None = None
+        self._threads = [threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)]
+        self._threads += [
+            threading.Thread(target=self._read_on, name=f"adsunify-store-reader-{n}", daemon=True)
+            for n in range(READERS)
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    async def write(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        return await self._queued(self._writes, function, args, kwargs)
+
+    async def read(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        return await self._queued(self._reads, function, args, kwargs)
+
+    def _queued(
+        self,
+        queue: SimpleQueue[_Job | None],
+        function: Callable[..., Result],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+    ) -> asyncio.Future[Result]:
+        if not self._open:
+            raise StoreError("The store is closed.")
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+        queue.put(_Job(function, args, kwargs, loop, future))
+        return future
+
+    async def close(self) -> None:
+        if self._open:
+            self._open = False
+            self._writes.put(None)
+            for _ in range(READERS):
+                self._reads.put(None)
+            await asyncio.to_thread(self._join)
+
+    def _join(self) -> None:
+        for thread in self._threads:
+            thread.join()
+
+    # -- the writer thread --------------------------------------------------------------------------------------
+
+    def _write_on(self) -> None:
+        open_ = True
+        while open_ and (first := self._writes.get()) is not None:
+            batch = [first]
+            while len(batch) < BATCH and not self._writes.empty():  # nobody else takes from this queue
+                job = self._writes.get()
+                if job is None:
+                    open_ = False
+                    break
+                batch.append(job)
+            self._commit(batch)
+        self._discard()
+
+    def _commit(self, jobs: Sequence[_Job]) -> None:
+        """Run the jobs in one transaction; where it broke, each in its own."""
+        try:
+            outcomes = self._transaction(jobs)
+        except _Broken as broken:
+            self._discard()
+            if broken.began and len(jobs) > 1:
+                for job in jobs:
+                    self._commit([job])
+                return
+            error = translated(broken.cause)
+            outcomes = [_Outcome(job, error=error) for job in jobs]
+        _deliver(outcomes)
+
+    def _transaction(self, jobs: Sequence[_Job]) -> list[_Outcome]:
+        began = False
+        try:
+            if self._connection is None:
+                self._connection = self._writer.connect()
+            connection = self._connection
+            transaction = connection.begin()
+            began = True
+            raw = _raw(connection)
+            outcomes = [self._run(connection, raw, job) for job in jobs]
+            transaction.commit()
+        except _Broken:
+            raise
+        except BaseException as error:
+            raise _Broken(error, began) from error
+        self.commits += 1
+        return outcomes
+
+    def _run(self, connection: Connection, raw: sqlite3.Connection, job: _Job) -> _Outcome:
+        raw.execute("SAVEPOINT one")
+        outcome = _Outcome(job)
+        try:
+            outcome.result = job.function(connection, *job.args, **job.kwargs)
+        except BaseException as error:  # noqa: BLE001 - the caller gets it, after the commit
+            outcome.error = translated(error)
+        if not raw.in_transaction:  # a full disk rolls the whole batch back, whatever the savepoint says
+            raise _Broken(outcome.error or StoreError("The database gave the transaction up."), began=True)
+        if outcome.error is not None:
+            raw.execute("ROLLBACK TO one")
+        raw.execute("RELEASE one")
+        return outcome
+
+    def _discard(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.invalidate()
+            connection.close()
+
+    # -- the reader threads -------------------------------------------------------------------------------------
+
+    def _read_on(self) -> None:
+        connection: Connection | None = None
+        while (job := self._reads.get()) is not None:
+            outcome = _Outcome(job)
+            try:
+                if connection is None:
+                    connection = self._reader.connect()
+                with connection.begin() as transaction:
+                    outcome.result = job.function(connection, *job.args, **job.kwargs)
+                    transaction.rollback()
+            except BaseException as error:  # noqa: BLE001 - the caller gets it
+                outcome.error = translated(error)
+                if isinstance(error, OperationalError) and connection is not None:
+                    connection.invalidate()
+                    connection.close()
+                    connection = None
+            _deliver([outcome])
+        if connection is not None:
+            connection.close()
