@@ -14,7 +14,6 @@ from typing import Any
 from .brief import CampaignBrief
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, currency_of, whole_units
-from .schedule import instant
 
 MEMBERS: tuple[tuple[str, Callable[[Any], Any]], ...] = tuple(
     (path, attrgetter(attribute))
@@ -183,10 +182,6 @@ def _money(network: Network, chosen: Format, account: Account, brief: CampaignBr
 
 
 def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if brief.schedule.end_at is None:
-        return
-    end = instant(brief.schedule.end_at)
-    if end <= instant(brief.schedule.start_at):
-        yield Issue("schedule.endAt", "order", "The end has to come after the start.")
-    elif now is not None and end <= now:
+    end = brief.schedule.end
+    if end is not None and now is not None and end <= now:
         yield Issue("schedule.endAt", "past", "The end lies in the past.")

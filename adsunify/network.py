@@ -311,7 +311,7 @@ class Network:
     ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
     native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
-    of each sent item, None where it cannot be read.
+    of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
     """
 
     code: str
@@ -327,6 +327,7 @@ class Network:
     catalogs: tuple[Catalog, ...]
     metrics: tuple[Metric, ...]
     errors: tuple[ErrorRule, ...]
+    money: str = ""
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()
     sunset: date | None = None
