@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 from attrs import evolve, field, frozen
 
@@ -78,6 +78,12 @@ def exchange(network: Network, request: Request, now: int, kept: Credentials | N
 def token_request(address: str, **form: str) -> Request:
     """A form POST to a token endpoint. It may not be repeated: codes and rotating refresh tokens are used up."""
     return Request("POST", address, body=dict(form), encoding="form", nature="read_once", signed=False)
+
+
+def trusted(network: Network, request: Request) -> bool:
+    """Whether the request may carry credentials: it asks for them, over https, at a host that the network declares."""
+    address = urlsplit(request.url)
+    return request.signed and address.scheme == "https" and address.netloc in network.hosts
 
 
 def bearer(request: Request, credentials: Credentials, **headers: str) -> Request:

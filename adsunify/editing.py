@@ -5,7 +5,7 @@ An edit is applied in TABLE order, and locks see the result so far: a strategy c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -17,7 +17,7 @@ from .errors import InvalidInput, Issue
 from .money import changed, major
 from .network import Account, Network, Setting, counted, level, native_units, whole_units
 from .schedule import instant
-from .steps import Change, Kind
+from .steps import Change, Kind, Risk
 from .wire import Json, put, read
 
 
@@ -52,6 +52,11 @@ def settings_of(network: Network, kind: Kind) -> tuple[Setting, ...]:
     return tuple(setting for setting in network.settings if setting.level == kind)
 
 
+def place(setting: Setting, native: Mapping[str, Json]) -> str:
+    """The pointer to the setting's value in this entity."""
+    return setting.native(native) if callable(setting.native) else setting.native
+
+
 def lock_reason(setting: Setting, native: Mapping[str, Json], now: datetime | None) -> str | None:
     """Why the field cannot be changed on this entity, None where it can."""
     return setting.lock(native, now) if callable(setting.lock) else setting.lock
@@ -61,7 +66,7 @@ def shown(network: Network, account: Account, setting: Setting, native: Mapping[
     """The current value for people: money in major units, as text."""
     if setting.read is not None:
         return setting.read(native, account)
-    value = read(native, setting.native)
+    value = read(native, place(setting, native))
     if setting.unit == "money" and value is not None:
         unit = network.unit(account)
         count = counted(unit, value)
@@ -82,7 +87,8 @@ def settings(
             "unit": account.currency if setting.unit == "money" else setting.unit,
             "locked": lock_reason(setting, native, now),
         }
-        limits = {"choices": list(setting.choices), "min": setting.minimum, "max": setting.maximum}
+        period = setting.period(native) if callable(setting.period) else setting.period
+        limits = {"period": period, "choices": list(setting.choices), "min": setting.minimum, "max": setting.maximum}
         row |= {name: value for name, value in limits.items() if value}
         fields.append(row)
     surroundings = {
@@ -122,10 +128,12 @@ def edited(
         before = shown(network, account, setting, current)
         try:
             value = _native(network, account, setting, current, edit.fields[setting.field], path)
+            written = {place(setting, current): value}
+            if setting.write is not None:
+                written = dict(setting.write(value, current, account))
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
-        written = setting.write(value, current, account) if setting.write is not None else {setting.native: value}
         for pointer, new in written.items():
             put(current, pointer, new)
         result.update(written)
@@ -133,6 +141,17 @@ def edited(
     if issues:
         raise InvalidInput(issues)
     return Edited(result, tuple(changes))
+
+
+def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
+    """``spend`` where an amount of money is raised, set for the first time, or taken away as a limit; else ``low``."""
+    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    for change in changes:
+        if change.field in money and not (
+            change.before is not None and change.after is not None and Decimal(change.after) <= Decimal(change.before)
+        ):
+            return "spend"
+    return "low"
 
 
 def _native(
@@ -165,7 +184,7 @@ def _native(
         _limits(setting, number, path)
         return int(number) if number == number.to_integral_value() else number
     if setting.unit == "instant":
-        instant(plain)
+        instant(plain, path)
         return plain
     if setting.unit == "choice" and plain not in setting.choices:
         raise refuse("choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
@@ -189,7 +208,7 @@ def _relative(
     if setting.unit != "money":
         raise InvalidInput((Issue(path, "not_supported", f"{setting.field} cannot be changed by a percentage."),))
     unit = network.unit(account)
-    before = counted(unit, read(native, setting.native))
+    before = counted(unit, read(native, place(setting, native)))
     if before is None:
         raise InvalidInput(
             (Issue(path, "no_current_value", f"{setting.field} has no amount to change by a percentage."),)

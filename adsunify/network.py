@@ -219,15 +219,18 @@ Entity = Mapping[str, Json]
 class Setting:
     """One editable field of a level.
 
-    ``native`` points into the native entity. ``read`` gives the value shown (money in major units, as text) where the
-    pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native units)
-    where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an entity.
+    ``native`` points into the native entity; a function where the place depends on the entity (daily or lifetime
+    budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
+    the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
+    units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
+    entity.
     """
 
     level: Kind
     field: str
-    native: str
+    native: str | Callable[[Entity], str]
     unit: UnitOf = "text"
+    period: Period | Callable[[Entity], Period | None] | None = None
     choices: tuple[str, ...] = ()
     minimum: str = ""
     maximum: str = ""
@@ -244,12 +247,13 @@ class Catalog:
     """An allow-listed read-only list. ``suffix``: ``none``, ``optional`` or ``required`` (text after the colon).
 
     ``request`` builds the native request of one page from (account, suffix text, cursor, limit); ``items`` points at
-    the list in the answer, ``id`` and ``name`` into a row; ``next`` finds the next cursor in an answer.
+    the list in the answer, or is a function that makes rows of what is no list of objects; ``id`` and ``name`` point
+    into a row; ``next`` finds the next cursor in an answer.
     """
 
     resource: str
     request: Callable[[Account, str, str | None, int], Request]
-    items: str
+    items: str | Callable[[Response], Sequence[Mapping[str, Json]]]
     id: str | Callable[[Mapping[str, Json]], str]
     name: str | Callable[[Mapping[str, Json]], str]
     next: Callable[[Response], str | None] | None = None

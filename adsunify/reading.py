@@ -176,25 +176,33 @@ def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
 # -- catalogs -----------------------------------------------------------------------------------------------------
 
 
-def catalog(network: Network, account: Account, resource: str, cursor: str | None, limit: int) -> Flow[CatalogPage]:
-    """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space)."""
+def catalog(network: Network, account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+    """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space).
+
+    ``query.search`` is the suffix of a catalog that takes one and was given none; others are filtered by it here.
+    """
     name, _, suffix = resource.partition(":")
     declared = next((one for one in network.catalogs if one.resource == name), None)
     if declared is None:
         names = ", ".join(one.resource for one in network.catalogs)
         raise refused("resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}.")
-    if (declared.suffix == "required" and not suffix) or (declared.suffix == "none" and suffix):
+    sought, search = suffix.replace("_", " "), query.search or ""
+    if declared.suffix != "none" and not sought:
+        sought, search = search, ""
+    if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
         form = f"{name}:<text>" if declared.suffix == "required" else name
         raise refused("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
-    response = yield from ask(network, declared.request(account, suffix.replace("_", " "), cursor, limit))
+    response = yield from ask(network, declared.request(account, sought, query.cursor, query.limit))
     following = declared.next(response) if declared.next is not None else None
-    return CatalogPage(catalog_rows(declared, response), following)
+    found = catalog_rows(declared, response)
+    return CatalogPage(tuple(row for row in found if search.casefold() in row.name.casefold()), following)
 
 
 def catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
     """The rows of a catalog's answer; rows without an id are unreadable."""
     found: list[CatalogRow] = []
-    for native in rows(response.body, declared.items, "catalog"):
+    listed = declared.items(response) if callable(declared.items) else rows(response.body, declared.items, "catalog")
+    for native in listed:
         row_id = identifier(value_at(native, declared.id))
         if row_id is None:
             raise ProviderUnreadable(f"A row of the catalog {declared.resource} has no id.")
