@@ -189,19 +189,28 @@ class Advanced:
 class Progress:
     """What the receipts so far say: which step is next, what each applied step brought, which items remain.
 
-    ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key.
+    ``attempts``: attempts so far by step key. ``applied_items``: item position to id, by step key. ``blames``: what the
+    last refused attempt was blamed on. ``doubtful``: steps of which nobody knows whether they were done (an intent
+    without a receipt, or an ambiguous receipt): with one of these the operation is never executed again.
     """
 
     outputs: Mapping[str, Outputs] = field(factory=dict)
     attempts: Mapping[str, int] = field(factory=dict)
     applied_items: Mapping[str, Mapping[int, str]] = field(factory=dict)
+    blames: Mapping[str, str] = field(factory=dict)
+    doubtful: tuple[str, ...] = ()
 
 
-def progress(receipts: Sequence[Receipt]) -> Progress:
-    """Read the progress off all receipts of an operation, in the order of their attempts."""
+def progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> Progress:
+    """Read the progress off all receipts of an operation, in the order of their attempts.
+
+    ``in_flight``: the keys of the steps that have an intent without a receipt.
+    """
     outputs: dict[str, Outputs] = {}
     attempts: dict[str, int] = {}
     applied: dict[str, dict[int, str]] = {}
+    blames: dict[str, str] = {}
+    doubtful = list(in_flight)
     for receipt in receipts:
         attempts[receipt.key] = max(attempts.get(receipt.key, 0), receipt.attempt)
         for item in receipt.items:
@@ -209,7 +218,13 @@ def progress(receipts: Sequence[Receipt]) -> Progress:
                 applied.setdefault(receipt.key, {})[item.index] = item.id
         if receipt.state == "applied":
             outputs[receipt.key] = receipt.outputs
-    return Progress(outputs, attempts, applied)
+        elif receipt.state == "ambiguous":
+            doubtful.append(receipt.key)
+        if receipt.blame is not None:
+            blames[receipt.key] = receipt.blame
+        else:
+            blames.pop(receipt.key, None)
+    return Progress(outputs, attempts, applied, blames, tuple(doubtful))
 
 
 def event_data(operation_id: str | None, account_id: str | None, network: str | None, status: str) -> dict[str, Any]:

@@ -309,6 +309,8 @@ def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None
         if not isinstance(value, str):
             raise ValueError(f"{binding.step}.{binding.output} holds several ids; a binding needs one")
         text_ = binding.prefix + value
+        if binding.cast == "integer" and not (text_.isascii() and text_.isdigit()):  # int() takes " 1_0 " too
+            raise ValueError(f"{binding.step}.{binding.output} is not a whole number, and is sent as one")
         put(target, binding.to, int(text_) if binding.cast == "integer" else text_)
     if only is not None and step.items is not None:
         sent = read(target, step.items.at)

@@ -1,0 +1,447 @@
+"""Executes one operation without doing any I/O: a generator that says what to do next and is told what came of it.
+
+::
+
+    run = execute(network, plan, progress(receipts, in_flight), operation_id)
+    effect = next(run)                        # Commit, Send or Read
+    effect = run.send(answer)                 # Advanced, Response, NotSent or Lost; StopIteration carries the Ending
+
+Exactly one step is in flight. A commit stands before and after every native write, and the commit after a step is the
+commit before the next one: claim + intent 1 | receipt 1 + intent 2 | ... | receipt N + succeeded. The read of an
+overlay comes before the intent; the receipt before it is committed first. The driver
+
+- answers a ``Commit`` that the database did not do by trying again where it holds a receipt (evidence must land), else
+  by closing the generator;
+- never answers a ``Send`` twice and never cancels one: what it does not know is ``Lost``.
+
+The only clock here is ``Advanced.at``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping
+from enum import Enum
+from typing import Literal
+
+from attrs import evolve, field, frozen
+
+from .errors import NativeError, ProviderError, ProviderThrottled, ProviderUnreadable, TokenRefused
+from .errors import Outcome as Certainty
+from .evidence import error_kept, milliseconds, request_id, response_kept, sound
+from .network import Network
+from .operation import Advance, Advanced, Intent, ItemReceipt, Progress, Receipt, Status, Trigger
+from .outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, failure, outcome
+from .steps import Outputs, Plan, Step, bound, laid_over
+from .wire import Json, Request, Response, read
+
+READ_FAULTS = (
+    ProviderError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    StopIteration,
+    TypeError,
+    ValueError,
+)
+"""What reading a hostile answer may raise. Whoever stumbles over an answer to a write does not know what it says."""
+
+
+# -- effects and answers ------------------------------------------------------------------------------------------
+
+
+@frozen
+class Commit:
+    """Make this durable; answered by ``Advanced``."""
+
+    advance: Advance
+
+
+@frozen
+class Send:
+    """Sign and send this write, once; answered by ``Response``, ``NotSent`` or ``Lost``.
+
+    ``at``: when its intent was committed. A driver whose lease has run out since then answers ``NotSent``.
+    """
+
+    request: Request
+    key: str
+    at: int
+
+
+@frozen
+class Read:
+    """Sign and send this read; answered by ``Response``, ``NotSent`` or ``Lost``.
+
+    It may be repeated: the driver refreshes a refused token and repeats it once before it answers.
+    """
+
+    request: Request
+    key: str
+
+
+@frozen
+class NotSent:
+    """Surely not one byte of the request left."""
+
+    reason: str
+
+
+@frozen
+class Lost:
+    """Nobody knows what became of the request; ``status`` and ``headers`` where the answer got that far."""
+
+    reason: str
+    status: int | None = None
+    headers: Mapping[str, str] = field(factory=dict)
+
+
+Effect = Commit | Send | Read
+Answer = Advanced | Response | NotSent | Lost
+
+
+@frozen
+class Ending:
+    """How the execution ended: ``status`` of the operation now, None where somebody else holds it (``refused``).
+
+    ``refused``: why nothing (more) was sent, as in ``Advanced.refused``; ``doubtful`` where the outcome of a step is
+    not known. ``blame``: what a refused step was blamed on; with ``token`` the driver refreshes the token before the
+    operation is executed again. ``retry_after``: milliseconds.
+    """
+
+    status: Status | None
+    refused: str | None = None
+    next_action: bool = False
+    retry_after: int | None = None
+    error: Mapping[str, Json] | None = None
+    blame: str | None = None
+
+
+@frozen
+class Limits:
+    """How long one execution works before it hands back between two steps. The time counts from the claim to the
+    commit before a step, so the last step may end later."""
+
+    milliseconds: int = 20_000
+    steps: int = 25
+
+
+class KillPoint(Enum):
+    """Where a test may end the process; the driver says when it is there."""
+
+    before_intent_commit = "before_intent_commit"
+    after_intent_commit = "after_intent_commit"
+    applied_before_read = "applied_before_read"
+    before_receipt_commit = "before_receipt_commit"
+    after_receipt_commit = "after_receipt_commit"
+
+
+def kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint, ...]]:
+    """The points that a driver passes before it carries an effect out, and after."""
+    if isinstance(effect, Send):
+        return (), (KillPoint.applied_before_read,)
+    before: list[KillPoint] = []
+    after: list[KillPoint] = []
+    if isinstance(effect, Commit) and effect.advance.receipt is not None:
+        before.append(KillPoint.before_receipt_commit)
+        after.append(KillPoint.after_receipt_commit)
+    if isinstance(effect, Commit) and effect.advance.intent is not None:
+        before.append(KillPoint.before_intent_commit)
+        after.append(KillPoint.after_intent_commit)
+    return tuple(before), tuple(after)
+
+
+# -- the execution ------------------------------------------------------------------------------------------------
+
+
+@frozen
+class _Refusal:
+    """Why an execution stops here, as it goes into the commit and the ending."""
+
+    error: Mapping[str, Json] | None = None
+    next_action: bool = False
+    retry_after: int | None = None
+    blame: str | None = None
+    trigger: Trigger = "hand_back"
+
+
+_STATUS_AFTER: Mapping[Trigger, Status] = {"hand_back": "prepared", "lose": "unknown", "succeed": "succeeded"}
+
+
+def execute(
+    network: Network,
+    plan: Plan,
+    progress: Progress,
+    operation_id: str,
+    *,
+    limits: Limits = Limits(),
+    stopping: Callable[[], bool] = lambda: False,
+) -> Generator[Effect, Answer, Ending]:
+    """Execute what remains of an operation.
+
+    ``stopping`` is asked between steps: true (a shutdown, the call's own deadline) hands back. Raises nothing on any
+    answer; an answer of a kind that does not belong to the effect is a fault of the driver (TypeError).
+    """
+    if progress.doubtful:
+        message = f"Nobody knows whether step {progress.doubtful[0]} was done, so nothing is sent again."
+        return Ending(None, "doubtful", error=_error("outcome_unknown", message, "unknown", progress.doubtful[0]))
+    outputs: dict[str, Outputs] = dict(progress.outputs)
+    fence: int | None = None
+    started = at = sent = 0
+    receipt: Receipt | None = None
+    for n, step in enumerate(plan.steps):
+        if step.key in outputs:
+            continue
+        remaining = _remaining(step, progress)
+        if remaining is not None and not remaining:
+            outputs[step.key] = _merged(step, progress.applied_items[step.key])
+            continue
+        worked = fence is not None and (sent >= limits.steps or at - started >= limits.milliseconds)
+        if worked or stopping():
+            return (yield from _stop(operation_id, fence, receipt, _Refusal(next_action=True)))
+        built = _built(step, outputs, remaining)
+        if isinstance(built, Request) and step.overlay is not None:
+            if receipt is not None:
+                advanced = _advanced((yield Commit(Advance(operation_id, fence, receipt=receipt))))
+                receipt = None
+                if advanced.refused is not None:
+                    return _ended(advanced.refused)
+            reading = _read((yield Read(step.overlay.read, step.key)))
+            built = _overlaid(network, step, built, reading)
+        if isinstance(built, _Refusal):
+            return (yield from _stop(operation_id, fence, receipt, built))
+        intent = Intent(n, step.key, progress.attempts.get(step.key, 0) + 1, built.to_json(), remaining)
+        claim: Trigger | None = "claim" if fence is None else None
+        advance = Advance(operation_id, fence, receipt=receipt, intent=intent, trigger=claim)
+        advanced = _advanced((yield Commit(advance)))
+        if advanced.refused is not None:
+            if fence is None or advanced.refused not in _HANDED_BACK:
+                return _ended(advanced.refused)
+            # the receipt landed, the intent did not: the operation is still ours, with no write in flight
+            stop = yield from _stop(operation_id, fence, None, _Refusal(_refused_error(advanced.refused)))
+            return evolve(stop, refused=stop.refused or advanced.refused)
+        if fence is None:
+            started = advanced.at
+        fence, at, sent = advanced.fence, advanced.at, sent + 1
+        answer = _read((yield Send(built, step.key, at)))
+        receipt = _receipt(network, step, built, intent, answer, progress)
+        if receipt.state != "applied":
+            return (yield from _stop(operation_id, fence, receipt, _after(receipt, progress)))
+        outputs[step.key] = receipt.outputs
+    if fence is None:  # every receipt is there already: the process ended before it could say so
+        advanced = _advanced((yield Commit(Advance(operation_id, None, trigger="claim"))))
+        if advanced.refused is not None:
+            return _ended(advanced.refused)
+        fence = advanced.fence
+    return (yield from _stop(operation_id, fence, receipt, _Refusal(trigger="succeed")))
+
+
+_HANDED_BACK = ("expired", "access")
+"""Refusals of an intent after which the operation is still this execution's to hand back."""
+
+
+def _stop(
+    operation_id: str, fence: int | None, receipt: Receipt | None, refusal: _Refusal
+) -> Generator[Effect, Answer, Ending]:
+    """The last commit; none where nothing was claimed."""
+    status = _STATUS_AFTER[refusal.trigger]
+    ending = Ending(status, None, refusal.next_action, refusal.retry_after, refusal.error, refusal.blame)
+    if fence is None:
+        return ending
+    advance = Advance(
+        operation_id,
+        fence,
+        receipt=receipt,
+        trigger=refusal.trigger,
+        next_action=refusal.next_action,
+        retry_after=refusal.retry_after,
+        error=refusal.error,
+    )
+    advanced = _advanced((yield Commit(advance)))
+    if advanced.refused is not None:
+        return evolve(ending, status=None, refused=advanced.refused, next_action=False, retry_after=None)
+    return ending
+
+
+def _ended(refused: str) -> Ending:
+    return Ending(None, refused, error=_refused_error(refused))
+
+
+_REFUSALS: Mapping[str, tuple[str, str]] = {
+    "claimed": ("operation_running", "The operation is being executed already."),
+    "fenced": ("operation_fenced", "Another execution has taken the operation over."),
+    "expired": ("operation_expired", "The time for review and execution is over."),
+    "too_early": ("operation_too_early", "The network asked to wait; the time is not over."),
+    "access": ("access_lost", "The credential, its owner or the account may no longer write."),
+    "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
+}
+
+
+def _refused_error(refused: str) -> Mapping[str, Json]:
+    code, message = _REFUSALS.get(refused, ("operation_refused", f"The operation was refused: {refused}."))
+    return _error(code, message, "not_applied")
+
+
+def _error(
+    code: str, message: str, certainty: Certainty, step: str | None = None, native: NativeError | None = None
+) -> Mapping[str, Json]:
+    """The ``error`` of an operation; ``outcome`` speaks of the step's own write."""
+    network = None if native is None else native.to_json()
+    return {"code": code, "message": message, "outcome": certainty, "step": step, "network": network}
+
+
+def _advanced(answer: Answer) -> Advanced:
+    if not isinstance(answer, Advanced):
+        raise TypeError("a Commit is answered by Advanced")
+    return answer
+
+
+def _read(answer: Answer) -> Response | NotSent | Lost:
+    if isinstance(answer, Advanced):
+        raise TypeError("a Send or Read is answered by Response, NotSent or Lost")
+    return answer
+
+
+# -- before a step ------------------------------------------------------------------------------------------------
+
+
+def _remaining(step: Step, progress: Progress) -> tuple[int, ...] | None:
+    """The items that are surely not applied yet (positions in the planned array); None for a step without items."""
+    if step.items is None:
+        return None
+    count = len(read({"body": step.request.body}, step.items.at) or ())
+    done = progress.applied_items.get(step.key, {})
+    return tuple(index for index in range(count) if index not in done)
+
+
+def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None) -> Request | _Refusal:
+    """The request with its bindings filled. An id that does not fit where it must go stops the execution."""
+    try:
+        return bound(step, outputs, remaining)
+    except (LookupError, TypeError, ValueError) as reason:
+        message = f"Step {step.key} cannot be sent: {reason}."
+        return _Refusal(_error("step_not_sendable", message, "not_applied", step.key))
+
+
+def _overlaid(network: Network, step: Step, request: Request, answer: Response | NotSent | Lost) -> Request | _Refusal:
+    """The request laid over the object as it is now. A failed read is surely not applied: it hands back."""
+    problem: ProviderError | None
+    if isinstance(answer, Response):
+        try:
+            problem = failure(network, answer)
+            if problem is None:
+                return laid_over(step, request, answer)
+        except ProviderError as unreadable:
+            problem = unreadable
+        except READ_FAULTS as fault:
+            problem = ProviderUnreadable(f"The current object cannot be read ({type(fault).__name__}).")
+    else:
+        problem = ProviderUnreadable(answer.reason)
+    native = error_kept(problem.native)
+    error = _error(problem.code, f"Before {step.key}: {problem.message}", "not_applied", step.key, native)
+    if isinstance(problem, TokenRefused):
+        return _Refusal(error, blame="token")
+    if isinstance(problem, ProviderThrottled | ProviderUnreadable):
+        return _Refusal(error, True, milliseconds(problem.retry_after, 1))
+    return _Refusal(error)
+
+
+# -- after a step -------------------------------------------------------------------------------------------------
+
+
+def _receipt(
+    network: Network,
+    step: Step,
+    request: Request,
+    intent: Intent,
+    answer: Response | NotSent | Lost,
+    progress: Progress,
+) -> Receipt:
+    """What became of the attempt; item positions count in the planned array, outputs hold all attempts."""
+    if isinstance(answer, NotSent):
+        return Receipt(
+            intent.n,
+            step.key,
+            intent.attempt,
+            "throttled",
+            error=error_kept(NativeError(message=answer.reason)),
+            retry_after=milliseconds(None, intent.attempt),
+        )
+    status = answer.status
+    if isinstance(answer, Lost):
+        found: Outcome = Ambiguous(answer.reason, NativeError(message=answer.reason, status=status))
+    else:
+        try:
+            found = outcome(network, step, request, answer)
+        except READ_FAULTS as fault:
+            found = _unreadable(f"The answer cannot be read ({type(fault).__name__}).", status)
+    items = tuple(_planned(item, intent) for item in found.items)
+    outputs: Outputs = {}
+    if isinstance(found, Applied):
+        outputs = found.outputs
+        if step.items is not None:
+            ids = {item.index: item.id for item in items if item.id is not None}
+            outputs = _merged(step, {**progress.applied_items.get(step.key, {}), **ids})
+    if not sound(outputs, items):
+        found, items, outputs = _unreadable("The answer holds an id that is none.", status), (), {}
+    error = NativeError(message=found.reason, status=status) if isinstance(found, Ambiguous) else None
+    native = NativeError() if isinstance(found, Applied) else found.error
+    return Receipt(
+        intent.n,
+        step.key,
+        intent.attempt,
+        _STATE[type(found)],
+        http_status=status,
+        request_id=native.request_id or request_id(answer.headers),
+        outputs=outputs,
+        items=items,
+        response=response_kept(answer) if isinstance(answer, Response) else None,
+        error=None if isinstance(found, Applied) else error_kept(native if native.message else error or native),
+        blame=found.blame if isinstance(found, Rejected) else None,
+        retry_after=milliseconds(found.retry_after, intent.attempt) if isinstance(found, Throttled) else None,
+    )
+
+
+_STATE: Mapping[type[Outcome], Literal["applied", "rejected", "throttled", "ambiguous"]] = {
+    Applied: "applied",
+    Rejected: "rejected",
+    Throttled: "throttled",
+    Ambiguous: "ambiguous",
+}
+
+
+def _unreadable(reason: str, status: int | None) -> Ambiguous:
+    return Ambiguous(reason, NativeError(message=reason, status=status))
+
+
+def _planned(item: ItemReceipt, intent: Intent) -> ItemReceipt:
+    """An item's receipt, its position counted in the planned array."""
+    assert intent.items is not None
+    return evolve(item, index=intent.items[item.index], error=None if item.error is None else error_kept(item.error))
+
+
+def _merged(step: Step, ids: Mapping[int, str]) -> Outputs:
+    """The step's outputs from the items of all attempts, in planned order."""
+    assert step.items is not None
+    ordered = [ids[index] for index in sorted(ids)]
+    return {step.items.output: ordered if step.items.many else ordered[0]}
+
+
+def _after(receipt: Receipt, progress: Progress) -> _Refusal:
+    """What an attempt that was not applied makes of the operation."""
+    step, native = receipt.key, receipt.error
+    said = (native.message if native is not None else None) or "The network gave no reason."
+    if receipt.state == "ambiguous":
+        message = f"Nobody knows whether step {step} was done; look at the account before anything else. {said}"
+        return _Refusal(_error("outcome_unknown", message, "unknown", step, native), trigger="lose")
+    if receipt.state == "throttled":
+        message = f"Step {step} was not done yet: {said}"
+        code = "provider_throttled" if receipt.http_status is not None else "not_sent"
+        return _Refusal(_error(code, message, "not_applied", step, native), True, receipt.retry_after)
+    if receipt.blame == "token":
+        # a refreshed token that is refused again will not do better the third time
+        once = progress.blames.get(step) != "token"
+        message = f"The network refused the token at step {step}: {said}"
+        return _Refusal(_error("provider_token_refused", message, "not_applied", step, native), once, None, "token")
+    message = f"The network refused step {step}: {said}"
+    return _Refusal(_error("provider_rejected", message, "not_applied", step, native), blame=receipt.blame)
