@@ -1,0 +1,169 @@
+"""The unified campaign brief: what a caller wants, in words that all networks share.
+
+Lengths, patterns and defaults are those of the contract; what a network makes of the brief stands in its tables.
+A brief is copied when it is read and never changes. Members that were left out are None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+from pydantic.alias_generators import to_camel
+
+from .errors import InvalidInput
+from .money import AMOUNT
+from .schedule import INSTANT, instant
+from .validation import COUNTRY, CURRENCY, LANGUAGE, URI, FreeForm, Maybe, Problem, RuledModel, WireModel, read
+
+Amount = Annotated[str, Field(pattern=AMOUNT)]
+Country = Annotated[str, Field(pattern=COUNTRY)]
+Identifier = Annotated[str, Field(min_length=1, max_length=250)]
+Instant = Annotated[str, Field(pattern=INSTANT)]
+Uri = Annotated[str, Field(pattern=URI)]
+
+
+class Budget(WireModel):
+    """``amount``: major units of ``currency``, which is the account's."""
+
+    amount: Amount
+    currency: Annotated[str, Field(pattern=CURRENCY)]
+    period: Literal["daily", "lifetime"]
+
+
+class Schedule(WireModel):
+    """Instants as they were written; :attr:`start` and :attr:`end` are the same in UTC."""
+
+    start_at: Instant
+    end_at: Maybe[Instant] = None
+
+    @property
+    def start(self) -> datetime:
+        return instant(self.start_at)
+
+    @property
+    def end(self) -> datetime | None:
+        return None if self.end_at is None else instant(self.end_at)
+
+
+class Keyword(WireModel):
+    text: Annotated[str, Field(min_length=1, max_length=80)]
+    match: Literal["exact", "phrase", "broad"] = "exact"
+
+
+class Targeting(WireModel):
+    """``native`` replaces ``countries`` and ``location_ids``; its numbers are exact (int and Decimal)."""
+
+    countries: Maybe[Annotated[tuple[Country, ...], Field(strict=False, max_length=50)]] = None
+    location_ids: Maybe[Annotated[tuple[Identifier, ...], Field(strict=False, max_length=50)]] = None
+    keywords: Maybe[Annotated[tuple[Keyword, ...], Field(strict=False, max_length=50)]] = None
+    native: Maybe[FreeForm] = None
+
+
+class Creative(WireModel):
+    """Either ``existing_id``, whose content is inherited, or the content itself."""
+
+    existing_id: Maybe[Identifier] = None
+    headline: Maybe[Annotated[str, Field(min_length=1, max_length=300)]] = None
+    body: Maybe[Annotated[str, Field(min_length=1, max_length=3000)]] = None
+    url: Maybe[Uri] = None
+    image_url: Maybe[Uri] = None
+    image_hash: Maybe[Identifier] = None
+    headlines: Maybe[
+        Annotated[
+            tuple[Annotated[str, Field(min_length=1, max_length=30)], ...],
+            Field(strict=False, min_length=3, max_length=15),
+        ]
+    ] = None
+    descriptions: Maybe[
+        Annotated[
+            tuple[Annotated[str, Field(min_length=1, max_length=90)], ...],
+            Field(strict=False, min_length=2, max_length=4),
+        ]
+    ] = None
+
+
+class Locale(WireModel):
+    country: Country
+    language: Annotated[str, Field(pattern=LANGUAGE)]
+
+
+class Platform(WireModel):
+    """What some networks need besides."""
+
+    eu_political_advertising: Maybe[bool] = None
+    page_id: Maybe[Identifier] = None
+    board_id: Maybe[Identifier] = None
+    identity_id: Maybe[Identifier] = None
+    identity_type: Maybe[Identifier] = None
+    funding_instrument_id: Maybe[Identifier] = None
+    pixel_id: Maybe[Identifier] = None
+    conversion_event: Maybe[Identifier] = None
+    app_id: Maybe[Identifier] = None
+    sku: Maybe[Identifier] = None
+    asin: Maybe[Identifier] = None
+    brand_name: Maybe[Annotated[str, Field(min_length=1, max_length=100)]] = None
+    locale: Maybe[Locale] = None
+    special_ad_categories: Maybe[
+        Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, max_length=10)]
+    ] = None
+
+
+class CampaignBrief(RuledModel):
+    """One campaign, as the caller wants it."""
+
+    name: Annotated[str, Field(min_length=3, max_length=100)]
+    goal: Literal["traffic", "awareness", "conversions", "app_installs"]
+    budget: Budget
+    bid: Maybe[Amount] = None
+    schedule: Schedule
+    targeting: Targeting
+    creative: Creative
+    platform: Platform = Platform()
+
+    @classmethod
+    def broken(cls, members: Any) -> list[Problem]:
+        problems = []
+        amount, bid = members.budget.amount, members.bid
+        if amount and not amount.strip("0."):
+            problems.append(Problem(("budget", "amount"), *_ZERO))
+        if bid and not bid.strip("0."):
+            problems.append(Problem(("bid",), *_ZERO))
+        if members.schedule.end_at and _ends_too_early(members.schedule):
+            problems.append(Problem(("schedule", "endAt"), "out_of_range", "must be later than schedule.startAt."))
+        if members.targeting.native is not None:
+            problems += _conflicts(
+                "targeting", members.targeting, _REPLACED, "cannot be combined with targeting.native."
+            )
+        if members.creative.existing_id is not None:
+            problems += _conflicts("creative", members.creative, _INHERITED, _IS_INHERITED)
+        return problems
+
+
+_ZERO = ("out_of_range", "must be greater than 0.")
+_REPLACED = ("countries", "location_ids")
+_INHERITED = ("headline", "body", "url", "image_url", "image_hash", "headlines", "descriptions")
+_IS_INHERITED = "cannot be combined with creative.existingId, whose content is inherited."
+
+
+def _ends_too_early(schedule: Schedule) -> bool:
+    try:
+        return instant(schedule.end_at or "") <= instant(schedule.start_at)
+    except (InvalidInput, TypeError):  # one of the two is refused for itself
+        return False
+
+
+def _conflicts(part: str, members: Any, names: tuple[str, ...], message: str) -> Iterator[Problem]:
+    for name in names:
+        if getattr(members, name) is not None:
+            yield Problem((part, to_camel(name)), "conflict", message)
+
+
+def read_brief(data: bytes | str | Mapping[str, Any]) -> CampaignBrief:
+    """Read a brief from JSON or from the object it stands for.
+
+    Raises InvalidInput with all issues at once. Paths are dotted wire names ("targeting.countries.0").
+    """
+    return read(CampaignBrief, data)

@@ -1,0 +1,97 @@
+"""Instants and days: ISO 8601 in, UTC inside, an account's whole local days out.
+
+An instant names its offset from UTC, so it never depends on the machine. A day is a calendar date in the account's
+time zone; days differ in length where the clocks change, so days are never counted in hours.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, date, datetime, timedelta
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from .errors import refused
+
+# The calendar stands in the pattern, so that the core of the models checks it. Years below 1000 and above 8999 are
+# typing errors, and near either end of the calendar not every zone could show the instant.
+_DAY_OF_ANY_YEAR = (
+    "((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))"
+)
+_LEAP_YEAR = "([1-8][0-9](0[48]|[2468][048]|[13579][26])|([2468][048]|[1357][26])00)"
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
+_OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])"
+INSTANT = f"^([1-8][0-9]{{3}}-{_DAY_OF_ANY_YEAR}|{_LEAP_YEAR}-02-29)T{_TIME}{_OFFSET}$"
+"""The form of an instant, for models and schemas."""
+
+Style = Literal["zulu", "milliseconds", "offset", "space"]
+
+_STYLES: dict[Style, str] = {
+    "zulu": "{}T{}Z",
+    "milliseconds": "{}T{}.000Z",
+    "offset": "{}T{}+0000",  # Meta
+    "space": "{} {}",  # TikTok: UTC without saying so
+}
+
+# What the machine's database also holds: its own zone, no zone, and variants that count leap seconds.
+_NOT_A_PLACE = ("localtime", "posixrules", "Factory", "posix/", "right/")
+
+_form = re.compile(INSTANT).fullmatch
+_any_day = re.compile(f"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T{_TIME}{_OFFSET}").fullmatch
+_DAY = timedelta(days=1)
+
+
+def instant(text: str, path: str = "startAt") -> datetime:
+    """The instant in UTC, to the microsecond.
+
+    Raises InvalidInput: ``no_such_date`` (2027-02-30, or a year outside 1000 to 8999), ``malformed`` (anything else
+    that is no instant with ``Z`` or a numeric offset).
+    """
+    if _form(text):
+        return datetime.fromisoformat(text).astimezone(UTC)
+    if _any_day(text):
+        raise refused(path, "no_such_date", "must be a date that the calendar has, in the years 1000 to 8999.")
+    raise refused(path, "malformed", "must be an ISO 8601 instant with Z or an offset, such as 2027-03-01T08:00:00Z.")
+
+
+def utc_text(moment: datetime, style: Style = "zulu") -> str:
+    """The instant in UTC as networks write it, in whole seconds (a fraction is cut off).
+
+    ``zulu`` 2027-03-01T08:00:00Z, ``milliseconds`` 2027-03-01T08:00:00.000Z, ``offset`` 2027-03-01T08:00:00+0000,
+    ``space`` 2027-03-01 08:00:00. Raises ValueError for a datetime without zone.
+    """
+    if moment.tzinfo is None:
+        raise ValueError("a datetime without zone names no instant")
+    utc = moment.astimezone(UTC)
+    return _STYLES[style].format(utc.date().isoformat(), utc.time().isoformat("seconds"))
+
+
+def zone(name: str, path: str = "account.timezone") -> ZoneInfo:
+    """The time zone of an IANA name. Raises InvalidInput ``unknown_timezone``."""
+    try:
+        if name.startswith(_NOT_A_PLACE):
+            raise LookupError
+        return ZoneInfo(name)
+    except (LookupError, ValueError, OSError):  # unknown; not a relative name; a folder of names, or over-long
+        raise refused(path, "unknown_timezone", "must be an IANA time zone name, such as Europe/Berlin.") from None
+
+
+def local_days(start: datetime, end: datetime | None, timezone: str) -> tuple[date, date | None]:
+    """The first and last account-local day that the time from ``start`` up to ``end`` touches, both inclusive.
+
+    ``end`` is exclusive: at exactly local midnight it means through the day before (google and amazon sheets,
+    section 8); inside a day it means through that day. None runs on. Raises InvalidInput ``unknown_timezone``.
+    """
+    local = zone(timezone)
+    last = None if end is None else (end.astimezone(UTC) - datetime.resolution).astimezone(local).date()
+    return start.astimezone(local).date(), last
+
+
+def windows(start: date, end: date, days: int) -> list[tuple[date, date]]:
+    """The days from ``start`` to ``end``, both inclusive, in order, in pieces of at most ``days`` days."""
+    pieces = []
+    while start <= end:
+        last = min(end, start + timedelta(days=days - 1))
+        pieces.append((start, last))
+        start = last + _DAY
+    return pieces
