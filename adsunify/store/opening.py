@@ -25,7 +25,7 @@ def _durable(connection: Connection) -> bool:
     if connection.dialect.name == "sqlite":  # the driver itself sets synchronous=FULL
         return True
     shown = {name: connection.exec_driver_sql(f"SHOW {name}").scalar_one() for name in ("fsync", "synchronous_commit")}
-    return shown["fsync"] == "on" and shown["synchronous_commit"] != "off"
+    return bool(shown["fsync"] == "on" and shown["synchronous_commit"] != "off")
 
 
 async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durability: bool = False) -> Store:

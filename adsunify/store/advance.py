@@ -1,0 +1,275 @@
+"""One durable commit of an execution: who may run an operation, what is about to be sent, what came of it.
+
+The claim is one conditional UPDATE that returns the fence; every later write is conditional on it. The conditions stand
+once, as expressions: in the UPDATE, and, where it changed nothing, in the SELECT that says why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from sqlalchemy import BigInteger, Connection, Executable, Row, Text, and_, bindparam, exists, not_, or_, select, update
+
+from adsunify.actor import Actor
+from adsunify.errors import NotFound
+from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, transition
+from adsunify.wire import Json
+
+from . import attempts, events
+from .clock import Clock
+from .operations import recover
+from .schema import accounts, api_keys, memberships, operations, steps
+
+_RUNNING, _CLAIM_EVENT = transition("prepared", "claim")
+
+# -- conditions ---------------------------------------------------------------------------------------------------
+
+_NOW = bindparam("now", type_=BigInteger)
+_UNEXPIRED = operations.c.expires_at > _NOW  # as operation.expired says: over at the very millisecond
+_DUE = or_(operations.c.not_before.is_(None), operations.c.not_before <= _NOW)
+_LEASED = operations.c.lease_until > _NOW
+_HELD = and_(operations.c.fence == bindparam("held_fence"), operations.c.status == _RUNNING)
+_own = and_(steps.c.n == bindparam("own_n"), steps.c.attempt == bindparam("own_attempt"))
+_NOTHING_OPEN = not_(exists().where(steps.c.operation_id == operations.c.id, steps.c.receipt_at.is_(None), not_(_own)))
+"""No write is in flight (but the one that this very change is about, saved before by the same claim)."""
+_THIS = and_(operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace"))
+
+_key, _only = bindparam("by_key", type_=Text), bindparam("only_credential", type_=Text)
+_MEMBER = exists().where(
+    memberships.c.workspace_id == operations.c.workspace_id,
+    memberships.c.user_id == bindparam("by_user"),
+    or_(
+        memberships.c.role == "admin",
+        and_(memberships.c.role == "member", operations.c.user_id == bindparam("by_user")),
+    ),
+)
+_KEY = exists().where(
+    api_keys.c.id == _key,
+    api_keys.c.workspace_id == operations.c.workspace_id,
+    api_keys.c.user_id == bindparam("by_user"),
+    api_keys.c.can_write.is_(True),
+    api_keys.c.revoked_at.is_(None),
+    or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _NOW),
+)
+_ACCOUNT = exists().where(accounts.c.id == operations.c.account_id, accounts.c.status == "active")
+_ACCESS = and_(_MEMBER, _ACCOUNT, or_(_key.is_(None), _KEY), or_(_only.is_(None), operations.c.credential == _only))
+
+# -- statements ---------------------------------------------------------------------------------------------------
+
+_CLAIM = (
+    update(operations)
+    .where(
+        _THIS,
+        operations.c.status == "prepared",
+        operations.c.updated_at <= _NOW,  # else another machine's clock is ahead: see _claim
+        _UNEXPIRED,
+        _DUE,
+        _ACCESS,
+    )
+    .values(
+        status=_RUNNING,
+        fence=operations.c.fence + 1,
+        in_flight=bindparam("new_in_flight"),
+        lease_until=bindparam("new_lease"),
+        next_action=False,
+        not_before=None,
+        error=None,
+        updated_at=_NOW,
+    )
+    .returning(operations.c.fence, operations.c.account_id, operations.c.network)
+)
+_HOLD = update(operations).where(_THIS, _HELD, _LEASED).values(lease_until=bindparam("new_lease"))
+_RENEW = _HOLD.returning(operations.c.fence)
+_RECEIVED = _HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence)
+_CONTINUE = (
+    _HOLD.where(_NOTHING_OPEN, _UNEXPIRED, _ACCESS)
+    .values(in_flight=True, updated_at=_NOW)
+    .returning(operations.c.fence)
+)
+_END = (
+    update(operations)
+    .where(_THIS, _HELD, _NOTHING_OPEN)
+    .values(
+        status=bindparam("new_status"),
+        in_flight=False,
+        lease_until=None,
+        next_action=bindparam("new_next_action"),
+        not_before=bindparam("new_not_before"),
+        error=bindparam("new_error"),
+        updated_at=_NOW,
+    )
+    .returning(operations.c.fence, operations.c.account_id, operations.c.network)
+)
+_WHY = select(
+    operations.c.status,
+    operations.c.fence,
+    operations.c.updated_at,
+    _HELD.label("held"),
+    _LEASED.label("leased"),
+    _UNEXPIRED.label("unexpired"),
+    _DUE.label("due"),
+    _ACCESS.label("access"),
+).where(_THIS)
+
+Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "not_prepared"]
+
+_STOPPED = {
+    "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
+    "access": ("access_lost", "The key, the membership or the account no longer permits the next native write."),
+    "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
+}
+
+
+def advance(
+    connection: Connection, change: Advance, actor: Actor, clock: Clock, lease: int = LEASE_MILLISECONDS
+) -> Advanced:
+    """Make one step of an execution durable. ``lease``: milliseconds until others may take a claim for lost.
+
+    A receipt is kept in any case. An intent stands only where ``refused`` is None; where it is refused although the
+    claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
+    A change that was committed already may come again (a connection was lost while it committed): it changes nothing
+    and is answered as done; a claim, as ``claimed``.
+    Raises NotFound for an operation of another workspace, LookupError for a receipt without intent.
+    """
+    now = clock.now()
+    if change.receipt is not None:
+        attempts.keep_receipt(connection, change.operation_id, change.receipt, now)
+    values: dict[str, Any] = {
+        "the_id": change.operation_id,
+        "in_workspace": actor.workspace_id,
+        "held_fence": change.fence,
+        "by_user": actor.user_id,
+        "by_key": actor.key_id,
+        "only_credential": actor.credential if actor.kind == "agent" else None,
+        "new_lease": now + lease,
+        "now": now,
+        "own_n": -1 if change.intent is None else change.intent.n,
+        "own_attempt": -1 if change.intent is None else change.intent.attempt,
+    }
+    if change.fence is None:
+        claimed = _claim(connection, change, actor, clock, values)
+        if claimed.refused is not None or change.trigger in (None, "claim"):
+            return claimed
+        values |= {"held_fence": claimed.fence, "now": claimed.at}
+    if change.renew:
+        return _hold(connection, _RENEW, values)
+    if change.trigger is not None and change.trigger != "claim":
+        wait = None if change.retry_after is None else values["now"] + change.retry_after
+        return _end(connection, values, change.trigger, change.next_action, wait, change.error)
+    if change.intent is None:
+        return _stopped_or(connection, _hold(connection, _RECEIVED, values), values)
+    if not actor.writes:
+        return _stopped_or(connection, Advanced(values["held_fence"], now, "access"), values)
+    held = _hold(connection, _CONTINUE, values)
+    if held.refused is None and not attempts.open_intent(
+        connection, change.operation_id, held.fence, change.intent, now
+    ):
+        held = Advanced(held.fence, now, "fenced")
+    return _stopped_or(connection, held, values)
+
+
+def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, values: dict[str, Any]) -> Advanced:
+    values |= {"held_fence": 0, "new_in_flight": change.intent is not None}
+    lease = values["new_lease"] - values["now"]
+    while (row := connection.execute(_CLAIM, values).one_or_none() if actor.writes else None) is None:
+        why = _why(connection, values)
+        reason = _claim_refused(why, actor)
+        if reason == "claimed" and recover(connection, clock, change.operation_id):
+            continue  # its runner is gone, and nothing is in flight
+        if reason is not None:
+            return Advanced(0, values["now"], reason)
+        # refused for nothing: another machine's clock is ahead, or somebody had it and gave it back meanwhile
+        clock.saw(why.updated_at)
+        values["now"] = clock.now()
+        values["new_lease"] = values["now"] + lease
+    _record(connection, values, row, _CLAIM_EVENT, _RUNNING)
+    intent = change.intent
+    if intent is not None and not attempts.open_intent(
+        connection, change.operation_id, row.fence, intent, values["now"]
+    ):
+        raise ValueError(f"attempt {intent.attempt} at step {intent.n} was made before")
+    return Advanced(row.fence, values["now"])
+
+
+def _why(connection: Connection, values: dict[str, Any]) -> Row[Any]:
+    row = connection.execute(_WHY, values).one_or_none()
+    if row is None:
+        raise NotFound("There is no such operation in your scope.")
+    return row
+
+
+def _claim_refused(why: Row[Any], actor: Actor) -> Refusal | None:
+    if why.status != "prepared":
+        return "claimed" if why.status == _RUNNING else "not_prepared"
+    if not why.unexpired:
+        return "expired"
+    if not why.due:
+        return "too_early"
+    return None if why.access and actor.writes else "access"
+
+
+def _hold(connection: Connection, statement: Executable, values: dict[str, Any]) -> Advanced:
+    """Run a statement that is conditional on the claim; where it changed nothing, say why.
+
+    ``fenced``: the claim or its lease is lost, or (a defect) another write is in flight.
+    """
+    fence, now = values["held_fence"], values["now"]
+    if connection.execute(statement, values).all():
+        return Advanced(fence, now)
+    why = _why(connection, values)
+    reason: Refusal = "fenced"
+    if why.held and why.leased and not (why.unexpired and why.access):
+        reason = "access" if why.unexpired else "expired"
+    return Advanced(fence, now, reason)
+
+
+def _stopped_or(connection: Connection, held: Advanced, values: dict[str, Any]) -> Advanced:
+    """The outcome as it is; where it is a refusal, the operation is handed back.
+
+    Only by the holder of the fence, and only with nothing in flight: the UPDATE says so.
+    """
+    if held.refused is not None:
+        code, message = _STOPPED[held.refused]
+        again = held.refused == "fenced"  # only the time ran out: whoever executes may go on
+        _end(connection, values, "hand_back", again, None, {"code": code, "message": message})
+    return held
+
+
+def _end(
+    connection: Connection,
+    values: dict[str, Any],
+    trigger: Trigger,
+    next_action: bool,
+    not_before: int | None,
+    error: Mapping[str, Json] | None,
+) -> Advanced:
+    status, event = transition(_RUNNING, trigger)
+    ended = {
+        "new_status": status,
+        "new_next_action": next_action,
+        "new_not_before": not_before,
+        "new_error": error,
+    }
+    row = connection.execute(_END, values | ended).one_or_none()
+    if row is None:
+        why = _why(connection, values)
+        # done before by this very claim, which did not learn of its commit: only the holder of a fence ends it
+        done = why.fence == values["held_fence"] and why.status == status
+        return Advanced(values["held_fence"], values["now"], None if done else "fenced")
+    _record(connection, values, row, event, status)
+    return Advanced(row.fence, values["now"])
+
+
+def _record(connection: Connection, values: dict[str, Any], row: Row[Any], event: str | None, status: Status) -> None:
+    if event is not None:
+        told = events.event_row(
+            event,
+            values["in_workspace"],
+            values["now"],
+            status=status,
+            operation_id=values["the_id"],
+            account_id=row.account_id,
+            network=row.network,
+        )
+        events.record(connection, [told])

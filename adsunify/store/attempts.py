@@ -1,0 +1,161 @@
+"""The steps of an operation as they were attempted: the intent before each native write, the receipt after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Row, and_, bindparam, exists, not_, select, update
+
+from adsunify.operation import Intent, Receipt, StepState
+from adsunify.wire import Json
+
+from . import upsert
+from .schema import operations, steps
+
+
+@frozen
+class Attempt:
+    """One attempt at a step. ``receipt`` None: the intent is open. ``late``: the receipt came after the claim was lost.
+
+    Times in milliseconds. ``items``: positions in the planned array that it sends. In lists ``request`` and the
+    receipt's ``response`` are left out.
+    """
+
+    operation_id: str
+    n: int
+    attempt: int
+    key: str
+    fence: int
+    state: StepState
+    items: tuple[int, ...] | None
+    request: Mapping[str, Json] | None
+    intent_at: int
+    receipt_at: int | None
+    receipt: Receipt | None
+    late: bool
+
+    def intent(self) -> Intent:
+        """The intent as it was saved."""
+        return Intent(self.n, self.key, self.attempt, self.request or {}, self.items)
+
+
+_INSERT = upsert.insert_once(steps, ("operation_id", "n", "attempt"))
+_HELD = exists().where(
+    operations.c.id == steps.c.operation_id,
+    operations.c.fence == steps.c.fence,
+    operations.c.status == "running",
+    operations.c.lease_until > bindparam("now"),
+)
+_KEEP = (
+    update(steps)
+    .where(
+        steps.c.operation_id == bindparam("of_operation"),
+        steps.c.n == bindparam("of_n"),
+        steps.c.attempt == bindparam("of_attempt"),
+        steps.c.receipt_at.is_(None),
+    )
+    .values(
+        state=bindparam("new_state"),
+        receipt=bindparam("new_receipt"),
+        response=bindparam("new_response"),
+        receipt_at=bindparam("now"),
+        late=not_(_HELD),
+    )
+    .returning(steps.c.late)
+)
+_KNOWN = select(steps.c.fence, steps.c.receipt_at).where(
+    and_(
+        steps.c.operation_id == bindparam("of_operation"),
+        steps.c.n == bindparam("of_n"),
+        steps.c.attempt == bindparam("of_attempt"),
+    )
+)
+_OF_OPERATION = (
+    select(steps).where(steps.c.operation_id == bindparam("of_operation")).order_by(steps.c.n, steps.c.attempt)
+)
+_BRIEFLY = (
+    select(*(column for column in steps.c if column.name not in ("request", "response")))
+    .where(steps.c.operation_id.in_(bindparam("of_operations", expanding=True)))
+    .order_by(steps.c.operation_id, steps.c.n, steps.c.attempt)
+)
+
+
+def open_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> bool:
+    """Save what is about to be sent; false: it was saved before, and must not be sent again.
+
+    The same claim may save it again as long as it has no receipt: it did not learn whether its commit succeeded.
+    """
+    row = {
+        "operation_id": operation_id,
+        "n": intent.n,
+        "attempt": intent.attempt,
+        "key": intent.key,
+        "fence": fence,
+        "state": "in_flight",
+        "items": None if intent.items is None else list(intent.items),
+        "request": intent.request,
+        "intent_at": at,
+        "late": False,
+    }
+    if upsert.run(connection, _INSERT, row):
+        return True
+    key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
+    saved = connection.execute(_KNOWN, key).one()
+    return bool(saved.fence == fence and saved.receipt_at is None)
+
+
+def keep_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:
+    """Save what became of an attempt, whatever the operation's state. The first receipt stands.
+
+    Raises LookupError where no intent was saved for it.
+    """
+    key = {"of_operation": operation_id, "of_n": receipt.n, "of_attempt": receipt.attempt}
+    kept = receipt.to_json()
+    response = kept.pop("response")
+    row = key | {"new_state": receipt.state, "new_receipt": kept, "new_response": response, "now": at}
+    if not connection.execute(_KEEP, row).all() and not connection.execute(_KNOWN, key).all():
+        raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.n}")
+
+
+def attempts(connection: Connection, operation_id: str) -> list[Attempt]:
+    """All attempts of an operation, in the order of steps and attempts."""
+    rows = connection.execute(_OF_OPERATION, {"of_operation": operation_id}).all()
+    return [_attempt(row, row.request, row.response) for row in rows]
+
+
+def attempts_of(connection: Connection, operation_ids: Sequence[str]) -> dict[str, list[Attempt]]:
+    """The attempts of several operations, by operation, without requests and responses."""
+    found: dict[str, list[Attempt]] = {id_: [] for id_ in operation_ids}
+    if operation_ids:
+        for row in connection.execute(_BRIEFLY, {"of_operations": list(operation_ids)}).all():
+            found[row.operation_id].append(_attempt(row, None, None))
+    return found
+
+
+def receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], list[Intent]]:
+    """The receipts of an operation, in the order of steps and attempts, and the intents that have none."""
+    found = attempts(connection, operation_id)
+    return (
+        [attempt.receipt for attempt in found if attempt.receipt is not None],
+        [attempt.intent() for attempt in found if attempt.receipt is None],
+    )
+
+
+def _attempt(row: Row[Any], request: Json, response: Json) -> Attempt:
+    receipt = None if row.receipt is None else Receipt.from_json({**row.receipt, "response": response})
+    return Attempt(
+        operation_id=row.operation_id,
+        n=row.n,
+        attempt=row.attempt,
+        key=row.key,
+        fence=row.fence,
+        state=row.state,
+        items=None if row.items is None else tuple(row.items),
+        request=request,
+        intent_at=row.intent_at,
+        receipt_at=row.receipt_at,
+        receipt=receipt,
+        late=row.late,
+    )

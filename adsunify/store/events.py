@@ -1,0 +1,82 @@
+"""The outbox: events are recorded in the transaction of what they tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Row, bindparam, insert, select
+
+from adsunify.operation import event_data
+from adsunify.wire import Json
+
+from .clock import new_id
+from .schema import events
+
+_INSERT = insert(events)
+_LATEST = (
+    select(events)
+    .where(events.c.workspace_id == bindparam("of_workspace"))
+    .order_by(events.c.id.desc())
+    .limit(bindparam("at_most"))
+)
+_OF_OPERATION = (
+    select(events).where(events.c.operation_id == bindparam("of_operation")).order_by(events.c.created_at, events.c.id)
+)
+
+
+@frozen
+class EventRecord:
+    """One event; ``data`` holds identifiers only. Times in milliseconds."""
+
+    id: str
+    workspace_id: str
+    type: str
+    operation_id: str | None
+    account_id: str | None
+    data: Mapping[str, Json]
+    created_at: int
+
+
+def event_row(
+    kind: str,
+    workspace_id: str,
+    at: int,
+    *,
+    status: str,
+    operation_id: str | None = None,
+    account_id: str | None = None,
+    network: str | None = None,
+    more: Mapping[str, Json] | None = None,
+) -> dict[str, Any]:
+    """The row of one event, to be given to :func:`record`."""
+    return {
+        "id": new_id(at),
+        "workspace_id": workspace_id,
+        "type": kind,
+        "operation_id": operation_id,
+        "account_id": account_id,
+        "data": event_data(operation_id, account_id, network, status) | dict(more or {}),
+        "created_at": at,
+    }
+
+
+def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Record events (rows from :func:`event_row`) in this transaction."""
+    if rows:
+        connection.execute(_INSERT, rows if len(rows) > 1 else rows[0])
+
+
+def latest(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:
+    """The latest events of a workspace, newest first."""
+    return _records(connection.execute(_LATEST, {"of_workspace": workspace_id, "at_most": limit}).all())
+
+
+def of_operation(connection: Connection, operation_id: str) -> list[EventRecord]:
+    """The events of an operation, oldest first."""
+    return _records(connection.execute(_OF_OPERATION, {"of_operation": operation_id}).all())
+
+
+def _records(rows: Sequence[Row[Any]]) -> list[EventRecord]:
+    return [EventRecord(**row._mapping) for row in rows]

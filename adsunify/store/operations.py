@@ -1,0 +1,339 @@
+"""Operations: prepared once, read in scope, cancelled by their owner. :mod:`.advance` executes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+
+from adsunify.actor import Actor
+from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
+from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
+from adsunify.steps import Plan, plan_bytes
+from adsunify.wire import Json
+
+from . import events, upsert
+from .clock import Clock, new_id
+from .schema import idempotency_keys, operations
+
+
+@frozen
+class Draft:
+    """An operation to be prepared. ``stored``: the canonical text of the plan, which has the plan's digest."""
+
+    account_id: str
+    plan: Plan
+    stored: str
+    source_operation_id: str | None = None
+
+    @classmethod
+    def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None) -> Draft:
+        return cls(account_id, plan, plan_bytes(plan).decode("ascii"), source_operation_id)
+
+
+@frozen
+class Idempotency:
+    """The caller's key, and the SHA-256 of the canonical request that it is bound to."""
+
+    key: str
+    request_digest: str
+
+
+@frozen
+class Prepared:
+    """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them."""
+
+    operation_ids: tuple[str, ...]
+    replayed: bool
+
+
+@frozen
+class OperationRecord:
+    """An operation as it stands at the time it was read. Times in milliseconds.
+
+    ``status`` is what a caller is told: an operation whose lease ran out with no write in flight reads ``prepared``
+    with ``next_action`` (the next claim makes it so). ``stalled``: the lease ran out with a write in flight.
+    ``retry_after``: the rest of the wait, None where there is none. ``plan_text`` is None in lists.
+    """
+
+    id: str
+    workspace_id: str
+    user_id: str
+    credential: str
+    account_id: str
+    network: str
+    action: str
+    status: Status
+    plan_text: str | None
+    plan_version: int
+    plan_digest: str
+    risk: str
+    warnings: Sequence[str]
+    source_operation_id: str | None
+    created_at: int
+    updated_at: int
+    expires_at: int
+    expired: bool
+    stalled: bool
+    next_action: bool
+    retry_after: int | None
+    error: Mapping[str, Json] | None
+    fence: int
+
+    def plan(self) -> Plan:
+        """The plan, after its digest was checked (ValueError)."""
+        return Plan.from_bytes((self.plan_text or "").encode("ascii"), self.plan_digest)
+
+
+# -- statements ---------------------------------------------------------------------------------------------------
+
+_INSERT = insert(operations)
+_COLUMNS = [column for column in operations.c if column.name != "plan"]
+_GET = select(operations).where(operations.c.id == bindparam("the_id"))
+
+
+def _newest_first(statement: Select[Any]) -> Select[Any]:
+    return (
+        statement.where(operations.c.workspace_id == bindparam("of_workspace"))
+        .order_by(operations.c.created_at.desc(), operations.c.id.desc())
+        .limit(bindparam("at_most"))
+    )
+
+
+_LATEST = _newest_first(select(*_COLUMNS))
+_LATEST_OF_USER = _LATEST.where(operations.c.user_id == bindparam("of_user"))
+_LATEST_OF_CREDENTIAL = _LATEST.where(operations.c.credential == bindparam("of_credential"))
+
+_BIND_KEY = upsert.insert_once(idempotency_keys, ("workspace_id", "user_id", "credential", "key"))
+_BOUND = select(idempotency_keys.c.request_digest, idempotency_keys.c.operation_ids).where(
+    idempotency_keys.c.workspace_id == bindparam("of_workspace"),
+    idempotency_keys.c.user_id == bindparam("of_user"),
+    idempotency_keys.c.credential == bindparam("of_credential"),
+    idempotency_keys.c.key == bindparam("the_key"),
+)
+
+_RECOVERED = transition("running", "recover")[0]
+_RECOVERABLE = (
+    update(operations)
+    .where(
+        operations.c.status == "running",
+        operations.c.lease_until <= bindparam("now"),
+        operations.c.in_flight.is_(False),
+    )
+    .values(status=_RECOVERED, next_action=True, lease_until=None, updated_at=bindparam("now"))
+    .returning(operations.c.id)
+)
+_RECOVER_ONE = _RECOVERABLE.where(operations.c.id == bindparam("the_id"))
+
+_CANCELLED, _CANCEL_EVENT = transition("prepared", "cancel")
+_CANCEL = (
+    update(operations)
+    .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared")
+    .values(status=_CANCELLED, next_action=False, not_before=None, updated_at=bindparam("now"))
+    .returning(operations.c.id)
+)
+
+
+# -- preparing ----------------------------------------------------------------------------------------------------
+
+
+def prepare(
+    connection: Connection, actor: Actor, drafts: Sequence[Draft], clock: Clock, idempotency: Idempotency | None = None
+) -> Prepared:
+    """Keep the operations, their events and the idempotency key in one transaction.
+
+    The same key with the same digest gives the operations it is bound to; with another, Conflict.
+    """
+    at = clock.now()
+    ids = tuple(new_id(at) for _ in drafts)
+    if idempotency is not None:
+        row = {
+            "workspace_id": actor.workspace_id,
+            "user_id": actor.user_id,
+            "credential": actor.credential,
+            "key": idempotency.key,
+            "request_digest": idempotency.request_digest,
+            "operation_ids": list(ids),
+            "created_at": at,
+        }
+        if not upsert.run(connection, _BIND_KEY, row):
+            bound = replayed(connection, actor, idempotency)
+            assert bound is not None
+            return bound
+    status, event = transition(None, "prepare")
+    assert event is not None
+    connection.execute(_INSERT, [_row(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True)])
+    events.record(
+        connection,
+        [
+            events.event_row(
+                event,
+                actor.workspace_id,
+                at,
+                status=status,
+                operation_id=id_,
+                account_id=draft.account_id,
+                network=draft.plan.network,
+            )
+            for id_, draft in zip(ids, drafts, strict=True)
+        ],
+    )
+    return Prepared(ids, replayed=False)
+
+
+def _row(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> dict[str, Any]:
+    return {
+        "id": id_,
+        "workspace_id": actor.workspace_id,
+        "user_id": actor.user_id,
+        "credential": actor.credential,
+        "account_id": draft.account_id,
+        "network": draft.plan.network,
+        "action": draft.plan.action,
+        "status": status,
+        "plan": draft.stored,
+        "plan_version": draft.plan.version,
+        "plan_digest": draft.plan.digest,
+        "risk": draft.plan.risk,
+        "warnings": list(draft.plan.warnings),
+        "source_operation_id": draft.source_operation_id,
+        "created_at": at,
+        "updated_at": at,
+        "expires_at": at + REVIEW_MILLISECONDS,
+        "next_action": False,
+        "fence": 0,
+        "in_flight": False,
+    }
+
+
+def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> Prepared | None:
+    """What the key is bound to, None where it is free; Conflict where it is bound to another request."""
+    row = connection.execute(
+        _BOUND,
+        {
+            "of_workspace": actor.workspace_id,
+            "of_user": actor.user_id,
+            "of_credential": actor.credential,
+            "the_key": idempotency.key,
+        },
+    ).one_or_none()
+    if row is None:
+        return None
+    if row.request_digest != idempotency.request_digest:
+        raise Conflict(
+            "This Idempotency-Key is already bound to another request. Send the request it was first used with, "
+            "or a new key for the new one."
+        )
+    return Prepared(tuple(row.operation_ids), replayed=True)
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+def _record(row: Row[Any], now: int, plan: str | None) -> OperationRecord:
+    lapsed = row.status == "running" and row.lease_until <= now
+    status: Status = _RECOVERED if lapsed and not row.in_flight else row.status
+    prepared = status == "prepared"
+    wait = row.not_before is not None and row.not_before > now and prepared
+    return OperationRecord(
+        id=row.id,
+        workspace_id=row.workspace_id,
+        user_id=row.user_id,
+        credential=row.credential,
+        account_id=row.account_id,
+        network=row.network,
+        action=row.action,
+        status=status,
+        plan_text=plan,
+        plan_version=row.plan_version,
+        plan_digest=row.plan_digest,
+        risk=row.risk,
+        warnings=tuple(row.warnings),
+        source_operation_id=row.source_operation_id,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+        expires_at=row.expires_at,
+        expired=prepared and expired(row.expires_at, now),
+        stalled=lapsed and row.in_flight,
+        next_action=row.next_action or status != row.status,
+        retry_after=row.not_before - now if wait else None,
+        error=row.error,
+        fence=row.fence,
+    )
+
+
+def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+    """An operation in the actor's scope. Raises NotFound, also for what exists elsewhere."""
+    row = connection.execute(_GET, {"the_id": operation_id}).one_or_none()
+    if row is None or not actor.sees(row.workspace_id, row.user_id, row.credential):
+        raise NotFound("There is no such operation in your scope.")
+    clock.saw(row.updated_at)
+    return _record(row, clock.now(), row.plan)
+
+
+def latest(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:
+    """The latest operations in the actor's scope, newest first, without their plans."""
+    scope = {"of_workspace": actor.workspace_id, "at_most": limit}
+    if actor.kind == "agent":
+        rows = connection.execute(_LATEST_OF_CREDENTIAL, scope | {"of_credential": actor.credential}).all()
+    elif actor.role == "admin":
+        rows = connection.execute(_LATEST, scope).all()
+    else:
+        rows = connection.execute(_LATEST_OF_USER, scope | {"of_user": actor.user_id}).all()
+    now = clock.now()
+    return [_record(row, now, None) for row in rows]
+
+
+# -- cancelling and recovering ------------------------------------------------------------------------------------
+
+
+def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+    """Cancel one's own prepared operation; one that is cancelled stays so.
+
+    Raises NotFound, Forbidden (another user's), OperationError ``operation_<status>`` or ``operation_stalled``.
+    """
+    found = get(connection, actor, operation_id, clock)
+    if found.user_id != actor.user_id:
+        raise Forbidden("Only the user who prepared an operation can cancel it.")
+    now = clock.now()
+    recover(connection, clock, operation_id)
+    if not connection.execute(_CANCEL, {"the_id": operation_id, "now": now}).all():
+        found = get(connection, actor, operation_id, clock)
+        if found.status == _CANCELLED:
+            return found
+        state = "stalled" if found.stalled else found.status
+        raise OperationError(
+            f"Only a prepared operation can be cancelled; this one is {state}.",
+            code=f"operation_{state}",
+            outcome="applied" if state == "succeeded" else "unknown",
+        )
+    assert _CANCEL_EVENT is not None
+    events.record(
+        connection,
+        [
+            events.event_row(
+                _CANCEL_EVENT,
+                found.workspace_id,
+                now,
+                status=_CANCELLED,
+                operation_id=found.id,
+                account_id=found.account_id,
+                network=found.network,
+            )
+        ],
+    )
+    return get(connection, actor, operation_id, clock)
+
+
+def recover(connection: Connection, clock: Clock, operation_id: str | None = None) -> list[str]:
+    """Hand back what runs on a lease that ran out with no write in flight; the ids of what was handed back.
+
+    An operation with a write in flight is left ``running``: nobody knows what became of the write.
+    """
+    if operation_id is None:
+        rows = connection.execute(_RECOVERABLE, {"now": clock.now()}).all()
+    else:
+        rows = connection.execute(_RECOVER_ONE, {"now": clock.now(), "the_id": operation_id}).all()
+    return [row.id for row in rows]

@@ -1,0 +1,165 @@
+"""Workspaces, their users, and who is what where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Row, bindparam, select, update
+
+from adsunify.actor import Role
+from adsunify.errors import NotFound
+
+from . import upsert
+from .clock import Clock, new_id
+from .schema import memberships, users, workspaces
+
+
+@frozen
+class WorkspaceRecord:
+    """A workspace; ``require_approval``: a person must approve before anything is executed."""
+
+    id: str
+    name: str
+    require_approval: bool
+    created_at: int
+
+
+@frozen
+class UserRecord:
+    """A user; ``password_hash`` None: cannot sign in."""
+
+    id: str
+    email: str
+    password_hash: str | None
+    created_at: int
+
+
+@frozen
+class MembershipRecord:
+    """What a user is in a workspace."""
+
+    workspace_id: str
+    user_id: str
+    role: Role
+    created_at: int
+
+
+_INSERT_WORKSPACE = upsert.insert_once(workspaces, ("name",))
+_INSERT_USER = upsert.insert_once(users, ("email",))
+_SET_MEMBERSHIP = upsert.insert_or_update(
+    memberships, ("workspace_id", "user_id"), ("role",), memberships.c.workspace_id
+)
+_WORKSPACE = select(workspaces).where(workspaces.c.id == bindparam("the_id"))
+_WORKSPACE_NAMED = select(workspaces).where(workspaces.c.name == bindparam("the_name"))
+_USER = select(users).where(users.c.id == bindparam("the_id"))
+_USER_WITH_EMAIL = select(users).where(users.c.email == bindparam("the_email"))
+_MEMBERSHIP = select(memberships).where(
+    memberships.c.workspace_id == bindparam("of_workspace"), memberships.c.user_id == bindparam("of_user")
+)
+_MEMBERSHIPS = (
+    select(memberships).where(memberships.c.user_id == bindparam("of_user")).order_by(memberships.c.created_at)
+)
+_MEMBERS = (
+    select(memberships).where(memberships.c.workspace_id == bindparam("of_workspace")).order_by(memberships.c.user_id)
+)
+_SET_PASSWORD = (
+    update(users)
+    .where(users.c.id == bindparam("the_id"))
+    .values(password_hash=bindparam("new_hash"))
+    .returning(users.c.id)
+)
+_REQUIRE_APPROVAL = (
+    update(workspaces)
+    .where(workspaces.c.id == bindparam("the_id"))
+    .values(require_approval=bindparam("required"))
+    .returning(workspaces.c.id)
+)
+_REMOVE_MEMBERSHIP = (
+    memberships.delete()
+    .where(memberships.c.workspace_id == bindparam("of_workspace"), memberships.c.user_id == bindparam("of_user"))
+    .returning(memberships.c.user_id)
+)
+
+
+def ensure_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
+    """The workspace with this name, made where there is none."""
+    at = clock.now()
+    upsert.run(
+        connection,
+        _INSERT_WORKSPACE,
+        {"id": new_id(at), "name": name, "require_approval": False, "created_at": at},
+    )
+    return WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
+
+
+def workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
+    """A workspace. Raises NotFound."""
+    return WorkspaceRecord(**_one(connection.execute(_WORKSPACE, {"the_id": workspace_id}).one_or_none())._mapping)
+
+
+def require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
+    """Whether a person must approve before anything is executed in the workspace. Raises NotFound."""
+    _one(connection.execute(_REQUIRE_APPROVAL, {"the_id": workspace_id, "required": required}).one_or_none())
+
+
+def ensure_user(connection: Connection, email: str, clock: Clock, password_hash: str | None = None) -> UserRecord:
+    """The user with this e-mail, made where there is none; an existing user's password stays as it is."""
+    at = clock.now()
+    row = {"id": new_id(at), "email": email.strip().lower(), "password_hash": password_hash, "created_at": at}
+    upsert.run(connection, _INSERT_USER, row)
+    return UserRecord(**connection.execute(_USER_WITH_EMAIL, {"the_email": row["email"]}).one()._mapping)
+
+
+def user(connection: Connection, user_id: str) -> UserRecord:
+    """A user. Raises NotFound."""
+    return UserRecord(**_one(connection.execute(_USER, {"the_id": user_id}).one_or_none())._mapping)
+
+
+def user_with_email(connection: Connection, email: str) -> UserRecord | None:
+    """The user with this e-mail."""
+    row = connection.execute(_USER_WITH_EMAIL, {"the_email": email.strip().lower()}).one_or_none()
+    return None if row is None else UserRecord(**row._mapping)
+
+
+def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
+    """Give a user another password. Raises NotFound."""
+    _one(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
+
+
+def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
+    """Make the user this in the workspace, whatever he was before."""
+    upsert.run(
+        connection,
+        _SET_MEMBERSHIP,
+        {"workspace_id": workspace_id, "user_id": user_id, "role": role, "created_at": clock.now()},
+    )
+
+
+def remove_membership(connection: Connection, workspace_id: str, user_id: str) -> None:
+    """Take the user out of the workspace. Raises NotFound."""
+    _one(connection.execute(_REMOVE_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none())
+
+
+def membership(connection: Connection, workspace_id: str, user_id: str) -> MembershipRecord | None:
+    """What the user is in the workspace; None: nothing."""
+    row = connection.execute(_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
+    return None if row is None else MembershipRecord(**row._mapping)
+
+
+def memberships_of(connection: Connection, user_id: str) -> list[MembershipRecord]:
+    """All memberships of a user, oldest first."""
+    rows = connection.execute(_MEMBERSHIPS, {"of_user": user_id}).all()
+    return [MembershipRecord(**row._mapping) for row in rows]
+
+
+def members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:
+    """All members of a workspace."""
+    rows = connection.execute(_MEMBERS, {"of_workspace": workspace_id}).all()
+    return [MembershipRecord(**row._mapping) for row in rows]
+
+
+def _one(row: Row[Any] | None) -> Row[Any]:
+    if row is None:
+        raise NotFound("There is no such workspace, user or membership.")
+    return row
