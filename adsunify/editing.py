@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Literal
 
@@ -15,8 +15,8 @@ from attrs import field, frozen
 
 from .errors import InvalidInput, Issue
 from .money import changed, major
-from .network import Account, Network, Setting, counted, level, native_units, whole_units
-from .schedule import instant
+from .network import Account, Network, Setting, counted, level, native_units, timezone_of, whole_units
+from .schedule import instant, local_days, zone
 from .steps import Change, Kind, Risk
 from .wire import Json, put, read
 
@@ -62,6 +62,28 @@ def lock_reason(setting: Setting, native: Mapping[str, Json], now: datetime | No
     return setting.lock(native, now) if callable(setting.lock) else setting.lock
 
 
+def local_time(account: Account, now: datetime | None) -> datetime | None:
+    """The same instant in the account's time zone, so that its date is the account's; as it is where none is known."""
+    return now if now is None or account.timezone is None else now.astimezone(zone(account.timezone))
+
+
+def whole_day(value: str, account: Account, path: str, *, ends: bool = False) -> date:
+    """The account's whole day that a date or an instant names; an ending at exactly midnight names the day before."""
+    if _day(value) is not None:
+        return date.fromisoformat(value)
+    moment = instant(value, path)
+    first, last = local_days(moment, moment, timezone_of(account))
+    return last if ends and last is not None else first
+
+
+def _day(text: str) -> date | None:
+    try:
+        found = date.fromisoformat(text)
+    except ValueError:
+        return None
+    return found if found.isoformat() == text else None  # the long form only: no 20300115, no 2030-W03-2
+
+
 def shown(network: Network, account: Account, setting: Setting, native: Mapping[str, Json]) -> Json:
     """The current value for people: money in major units, as text."""
     if setting.read is not None:
@@ -79,6 +101,7 @@ def settings(
 ) -> dict[str, Json]:
     """The editable fields with current values and lock reasons, and what surrounds them (DECISIONS "Shapes")."""
     one = level(network, kind)
+    now = local_time(account, now)
     fields: list[dict[str, Json]] = []
     for setting in settings_of(network, kind):
         row: dict[str, Json] = {
@@ -104,6 +127,7 @@ def edited(
 ) -> Edited:
     """What the edit's ``fields`` become natively. Raises InvalidInput with all issues; nothing is rounded upward."""
     table = settings_of(network, kind)
+    now = local_time(account, now)
     known = {setting.field for setting in table}
     issues = [
         Issue(
@@ -185,6 +209,10 @@ def _native(
         return int(number) if number == number.to_integral_value() else number
     if setting.unit == "instant":
         instant(plain, path)
+        return plain
+    if setting.unit == "day":
+        if _day(plain) is None:
+            instant(plain, path)
         return plain
     if setting.unit == "choice" and plain not in setting.choices:
         raise refuse("choice", f"{setting.field} is one of {', '.join(setting.choices)}.")

@@ -26,7 +26,7 @@ Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
 Period = Literal["daily", "lifetime"]
 Verdict = Literal["rejected", "throttled", "ambiguous"]
 Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
-UnitOf = Literal["text", "money", "instant", "choice", "list", "number", "flag"]
+UnitOf = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
 
 
 @frozen
@@ -98,6 +98,17 @@ def currency_of(account: Account) -> str:
             "The account's currency is not known yet, so nothing that names money can be planned.",
         )
     return account.currency
+
+
+def timezone_of(account: Account) -> str:
+    """The account's time zone; InvalidInput ``account_timezone_unknown`` where it is not known yet."""
+    if account.timezone is None:
+        raise refused(
+            "account.timezone",
+            "account_timezone_unknown",
+            "The account's time zone is not known yet, so no day of its own can be told.",
+        )
+    return account.timezone
 
 
 # -- errors -------------------------------------------------------------------------------------------------------
@@ -223,7 +234,7 @@ class Setting:
     budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
-    entity.
+    entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, where only whole days are kept.
     """
 
     level: Kind

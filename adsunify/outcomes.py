@@ -143,7 +143,9 @@ def _item(network: Network, step: Step, sent: list[object], answer: ItemAnswer |
         return ItemReceipt(index, rule.verdict if rule is not None else "ambiguous", None, error)
     assert step.items is not None
     item = sent[index]
-    wanted = item.get(step.items.sent) if step.items.sent and isinstance(item, Mapping) else answer.id
+    wanted: object = answer.id
+    if step.items.sent:  # an item that is not an object is the id itself, as in a list of ids to delete
+        wanted = item.get(step.items.sent) if isinstance(item, Mapping) else item
     if answer.id is None or answer.id != str(wanted):
         return ItemReceipt(index, "ambiguous")
     return ItemReceipt(index, "applied", answer.id)
