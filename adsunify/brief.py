@@ -148,10 +148,10 @@ _INHERITED = ("headline", "body", "url", "image_url", "image_hash", "headlines",
 _IS_INHERITED = "cannot be combined with creative.existingId, whose content is inherited."
 
 
-def _ends_too_early(schedule: Schedule) -> bool:
+def _ends_too_early(schedule: Any) -> bool:
     try:
-        return instant(schedule.end_at or "") <= instant(schedule.start_at)
-    except (InvalidInput, TypeError):  # one of the two is refused for itself
+        return bool(schedule.start_at) and instant(schedule.end_at) <= instant(schedule.start_at)
+    except InvalidInput:  # one of the two is refused for itself
         return False
 
 

@@ -87,10 +87,8 @@ _REFUSALS = {
     "uuid_parsing": ("malformed", "must be a UUID."),
     "json_invalid": ("malformed_json", "must be valid JSON: {error}."),
 }
-_BUILT_IN = frozenset(get_args(core_schema.ErrorType))
-
-
 _NUL = ("malformed", "must not contain the character U+0000.")
+_BUILT_IN = frozenset(get_args(core_schema.ErrorType))
 
 
 class Problem(NamedTuple):
@@ -255,11 +253,11 @@ FreeForm = Annotated[dict[str, Any], AfterValidator(_free_form)]
 """An object of any JSON, copied; numbers with a fraction are Decimal."""
 
 
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
 Model = TypeVar("Model", bound=WireModel)
 _BACKSLASH = ord("\\")
-
-
-# -- reading ------------------------------------------------------------------------------------------------------
 
 
 def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str = "") -> Model:
@@ -272,9 +270,10 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
             return model.model_validate_json(data)
         return model.model_validate(dict(data))
     except ValidationError as error:
-        issues = dict.fromkeys(issues_from(error, prefix))
-        issues.update(dict.fromkeys(_issue(problem, prefix) for problem in _beside(model, _loaded(data))))
-        raise InvalidInput(tuple(issues)) from None
+        problems = dict.fromkeys(_problems(error))
+        wrong = {problem.location for problem in problems if problem.code == "wrong_type"}
+        problems.update(dict.fromkeys(_beside(model, _loaded(data), wrong)))
+        raise InvalidInput([_issue(problem, prefix) for problem in problems]) from None
 
 
 def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[str, Any]]) -> None:
@@ -330,10 +329,12 @@ def _nul_in(value: Any, at: Location = ()) -> Iterator[Problem]:
 
 def issues_from(error: ValidationError, prefix: str = "") -> tuple[Issue, ...]:
     """All that pydantic found, in our words: what is accepted, never the value that was given."""
-    return tuple(
-        _issue(_problem(details["loc"], details["type"], details), prefix)
-        for details in error.errors(include_url=False)
-    )
+    return tuple(_issue(problem, prefix) for problem in _problems(error))
+
+
+def _problems(error: ValidationError) -> Iterator[Problem]:
+    for details in error.errors(include_url=False):
+        yield _problem(details["loc"], details["type"], details)
 
 
 def _problem(location: Location, kind: str, details: Mapping[str, Any]) -> Problem:
@@ -355,42 +356,43 @@ def _issue(problem: Problem, prefix: str) -> Issue:
     return Issue(".".join([prefix, *names] if prefix else names), problem.code, problem.message)
 
 
-def _loaded(data: Any) -> Any:
+def _loaded(data: bytes | str | Mapping[str, Any]) -> Any:
     try:
-        return wire.loads(data) if isinstance(data, bytes | str) else data
+        return wire.loads(data) if isinstance(data, (bytes, str)) else dict(data)
     except ValueError:
         return None
 
 
-def _beside(model: type[BaseModel], raw: Any, at: Location = ()) -> Iterator[Problem]:
+def _beside(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location = ()) -> Iterator[Problem]:
     """What else is wrong with a refused input: pydantic stops at its members, the rules that span them go on."""
     if not at:
         yield from _nul_in(raw)
     if issubclass(model, RuledModel):
-        for problem in model.broken(_loose(model, raw)):
+        for problem in model.broken(_loose(model, raw, wrong, at)):
             yield problem._replace(location=at + problem.location)
-    for alias, part in _parts(model):
-        yield from _beside(part, _member(raw, alias), (*at, alias))
+    for name, part in _parts(model).items():
+        yield from _beside(part, _member(raw, name), wrong, (*at, name))
 
 
-def _loose(model: type[BaseModel], raw: Any) -> SimpleNamespace:
-    """The members as they came, unchecked, by their names inside: text, lists and objects only, else None."""
-    parts = dict(_parts(model))
+def _loose(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location) -> SimpleNamespace:
+    """The members as they came, under their names inside; what was left out or is of the wrong type is None."""
+    parts = _parts(model)
     members: dict[str, Any] = {}
     for name, member in model.model_fields.items():
         alias = member.alias or name
-        value = _member(raw, alias)
-        if alias in parts:
-            members[name] = _loose(parts[alias], value)
-        else:
-            members[name] = value if isinstance(value, str | list | dict) else None
+        there = (*at, alias)
+        value = None if there in wrong else _member(raw, alias)
+        members[name] = _loose(parts[alias], value, wrong, there) if alias in parts else value
     return SimpleNamespace(**members)
 
 
-def _parts(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
-    for name, member in model.model_fields.items():
-        if isinstance(member.annotation, type) and issubclass(member.annotation, BaseModel):
-            yield member.alias or name, member.annotation
+def _parts(model: type[BaseModel]) -> dict[str, type[BaseModel]]:
+    """The members that are models themselves, by their names outside."""
+    return {
+        member.alias or name: member.annotation
+        for name, member in model.model_fields.items()
+        if isinstance(member.annotation, type) and issubclass(member.annotation, BaseModel)
+    }
 
 
 def _member(raw: Any, alias: str) -> Any:
