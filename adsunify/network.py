@@ -234,7 +234,7 @@ class Setting:
     budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
-    entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, where only whole days are kept.
+    entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
     """
 
     level: Kind
