@@ -79,6 +79,9 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
     error = native(response, found)
     if status == 401:
         return Rejected(error, "token")
+    if found is not None and 200 <= status < 300 and _names_what_was_made(network, step, request, response):
+        # an error and an id in one answer: the items tell (a batch), or nobody knows
+        return _items(network, step, request, response) if step.items is not None else Ambiguous(_BOTH, error)
     rule = rule_for(network, found, status, step.action)
     if rule is not None:
         if rule.verdict == "rejected":
@@ -104,6 +107,15 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
     if not kept(step, response):
         return Ambiguous("The answer does not say what a success says.", error)
     return Applied(outputs)
+
+
+_BOTH = "The answer holds an error and the id of something new."
+
+
+def _names_what_was_made(network: Network, step: Step, request: Request, response: Response) -> bool:
+    if step.items is not None:
+        return any(answer.id is not None for answer in network.items(step, request, response) or ())
+    return step.action == "create" and bool(step.outputs) and taken(step, response) is not None
 
 
 def _items(network: Network, step: Step, request: Request, response: Response) -> Outcome:
