@@ -6,7 +6,7 @@ once, as expressions: in the UPDATE, and, where it changed nothing, in the SELEC
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from sqlalchemy import BigInteger, Connection, Executable, Row, Text, and_, bindparam, exists, not_, or_, select, update
@@ -18,6 +18,7 @@ from adsunify.wire import Json
 
 from . import attempts, events
 from .clock import Clock
+from .entities import Seen, record_seen
 from .operations import recover
 from .schema import accounts, api_keys, memberships, operations, steps
 
@@ -114,6 +115,8 @@ _WHY = select(
 
 Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "not_prepared"]
 
+_ACCOUNT_OF = select(operations.c.account_id).where(operations.c.id == bindparam("the_id"))
+
 _STOPPED = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
     "access": ("access_lost", "The key, the membership or the account no longer permits the next native write."),
@@ -122,9 +125,16 @@ _STOPPED = {
 
 
 def advance(
-    connection: Connection, change: Advance, actor: Actor, clock: Clock, lease: int = LEASE_MILLISECONDS
+    connection: Connection,
+    change: Advance,
+    actor: Actor,
+    clock: Clock,
+    lease: int = LEASE_MILLISECONDS,
+    seen: Sequence[Seen] = (),
 ) -> Advanced:
-    """Make one step of an execution durable. ``lease``: milliseconds until others may take a claim for lost.
+    """Make one step of an execution durable.
+
+    ``lease``: milliseconds until others may take a claim for lost. ``seen``: the statuses that the receipt shows.
 
     A receipt is kept in any case. An intent stands only where ``refused`` is None; where it is refused although the
     claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
@@ -135,6 +145,9 @@ def advance(
     now = clock.now()
     if change.receipt is not None:
         attempts.keep_receipt(connection, change.operation_id, change.receipt, now)
+    if seen:
+        account_id = connection.execute(_ACCOUNT_OF, {"the_id": change.operation_id}).scalar_one()
+        record_seen(connection, account_id, seen, clock, change.operation_id)
     values: dict[str, Any] = {
         "the_id": change.operation_id,
         "in_workspace": actor.workspace_id,

@@ -41,6 +41,8 @@ def insert_or_update(
     }
 
 
-def run(connection: Connection, statements: Statements, row: Mapping[str, Any]) -> Sequence[Row[Any]]:
-    """Run the dialect's statement; all rows that it returned."""
+def run(
+    connection: Connection, statements: Statements, row: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+) -> Sequence[Row[Any]]:
+    """Run the dialect's statement for one row or several; all rows that it returned."""
     return connection.execute(statements[connection.dialect.name], row).all()

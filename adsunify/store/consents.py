@@ -1,0 +1,81 @@
+"""Single-use tokens on the way to a connection: hosted links and OAuth states. Only their hashes are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, insert, update
+
+from adsunify.wire import Json
+
+from .clock import Clock
+from .schema import consents
+
+Purpose = Literal["link", "state"]
+
+
+@frozen
+class ConsentRecord:
+    """What a token stands for; ``data`` is its maker's. Times in milliseconds."""
+
+    token_hash: str
+    purpose: Purpose
+    workspace_id: str
+    user_id: str
+    network: str
+    data: Mapping[str, Json]
+    created_at: int
+    expires_at: int
+    used_at: int | None
+
+
+_INSERT = insert(consents)
+_USE = (
+    update(consents)
+    .where(
+        consents.c.token_hash == bindparam("the_hash"),
+        consents.c.purpose == bindparam("for_purpose"),
+        consents.c.used_at.is_(None),
+        consents.c.expires_at > bindparam("now"),
+    )
+    .values(used_at=bindparam("now"))
+    .returning(consents)
+)
+
+
+def create(
+    connection: Connection,
+    purpose: Purpose,
+    token_hash: str,
+    workspace_id: str,
+    user_id: str,
+    network: str,
+    data: Mapping[str, Json],
+    lifetime: int,
+    clock: Clock,
+) -> ConsentRecord:
+    """Keep a token (its hash) that can be used once within ``lifetime`` milliseconds."""
+    at = clock.now()
+    kept = ConsentRecord(token_hash, purpose, workspace_id, user_id, network, data, at, at + lifetime, None)
+    connection.execute(
+        _INSERT,
+        {
+            "token_hash": token_hash,
+            "purpose": purpose,
+            "workspace_id": workspace_id,
+            "user_id": user_id,
+            "network": network,
+            "data": data,
+            "created_at": at,
+            "expires_at": at + lifetime,
+        },
+    )
+    return kept
+
+
+def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
+    """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
+    row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
+    return None if row is None else ConsentRecord(**row._mapping)

@@ -1,0 +1,95 @@
+"""The last status seen of campaigns, ad groups and ads, and the events that tell of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, select, update
+
+from adsunify.steps import Kind
+
+from . import events, upsert
+from .clock import Clock
+from .schema import accounts, entities
+
+CHANGED = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
+AT_ONCE = 500
+
+
+@frozen
+class Seen:
+    """The status of an entity, as a receipt of ours or a read of the network showed it."""
+
+    kind: Kind
+    id: str
+    status: str
+
+
+_ACCOUNT = select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id"))
+_KNOWN = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
+    entities.c.account_id == bindparam("of_account"), entities.c.native_id.in_(bindparam("of_ids", expanding=True))
+)
+_FIRST_SEEN = upsert.insert_once(entities, ("account_id", "kind", "native_id"))
+_CHANGE = (
+    update(entities)
+    .where(
+        entities.c.account_id == bindparam("of_account"),
+        entities.c.kind == bindparam("of_kind"),
+        entities.c.native_id == bindparam("of_id"),
+        entities.c.status == bindparam("before"),
+    )
+    .values(status=bindparam("new_status"), seen_at=bindparam("now"))
+    .returning(entities.c.native_id)
+)
+
+
+def record_seen(
+    connection: Connection, account_id: str, seen: Iterable[Seen], clock: Clock, operation_id: str | None = None
+) -> int:
+    """Keep the statuses seen and record an event for each that is not the last one known; how many those were.
+
+    What is seen for the first time changes nothing. Two who see the same change tell of it once.
+    """
+    at = clock.now()
+    account = connection.execute(_ACCOUNT, {"the_id": account_id}).one()
+    told: list[dict[str, Any]] = []
+    newest = {(one.kind, one.id): one.status for one in seen}
+    keys = sorted(newest)  # one order for all, or two could wait on each other
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
+        rows = connection.execute(_KNOWN, {"of_account": account_id, "of_ids": [id_ for _, id_ in some]}).all()
+        known = {(row.kind, row.native_id): row.status for row in rows}
+        first = [
+            {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}
+            for kind, id_ in some
+            if (kind, id_) not in known
+        ]
+        if first:
+            upsert.run(connection, _FIRST_SEEN, first)
+        for (kind, id_), before in sorted(known.items()):
+            status = newest.get((kind, id_), before)
+            change = {
+                "of_account": account_id,
+                "of_kind": kind,
+                "of_id": id_,
+                "before": before,
+                "new_status": status,
+                "now": at,
+            }
+            if status != before and connection.execute(_CHANGE, change).all():
+                told.append(
+                    events.event_row(
+                        CHANGED[kind],
+                        account.workspace_id,
+                        at,
+                        status=status,
+                        operation_id=operation_id,
+                        account_id=account_id,
+                        network=account.network,
+                        more={"kind": kind, "entityId": id_, "before": before},
+                    )
+                )
+    events.record(connection, told)
+    return len(told)

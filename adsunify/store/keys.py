@@ -1,0 +1,172 @@
+"""Workspace API keys: the secret's SHA-256, never the secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, insert, or_, select, update
+
+from adsunify.actor import Role
+from adsunify.errors import Forbidden, NotFound
+
+from .clock import Clock, new_id
+from .schema import api_keys, memberships, users
+
+TOUCH_MILLISECONDS = 60_000
+
+
+@frozen
+class KeyRecord:
+    """An API key as listed. ``user_id`` owns it. Times in milliseconds."""
+
+    id: str
+    workspace_id: str
+    user_id: str
+    name: str
+    prefix: str
+    can_write: bool
+    created_at: int
+    expires_at: int | None
+    revoked_at: int | None
+    last_used_at: int | None
+
+
+@frozen
+class KeyAccess:
+    """What is needed to let a key in: its hash, to be compared in constant time, and its owner's current role.
+
+    ``role`` None: the owner is no longer a member.
+    """
+
+    key: KeyRecord
+    secret_hash: str
+    email: str
+    role: Role | None
+
+    def valid(self, now: int) -> bool:
+        """Whether the key may be used at all: not revoked, not expired, and its owner still belongs here."""
+        if self.key.revoked_at is not None or self.role is None:
+            return False
+        return self.key.expires_at is None or now < self.key.expires_at
+
+
+_INSERT = insert(api_keys)
+_COLUMNS = [column for column in api_keys.c if column.name != "secret_hash"]
+_LIST = (
+    select(*_COLUMNS)
+    .where(api_keys.c.workspace_id == bindparam("of_workspace"))
+    .order_by(api_keys.c.created_at, api_keys.c.id)
+)
+_GET = select(*_COLUMNS).where(
+    api_keys.c.id == bindparam("the_id"), api_keys.c.workspace_id == bindparam("of_workspace")
+)
+_FIND = (
+    select(*_COLUMNS, api_keys.c.secret_hash, users.c.email, memberships.c.role)
+    .join(users, users.c.id == api_keys.c.user_id)
+    .join(
+        memberships,
+        (memberships.c.user_id == api_keys.c.user_id) & (memberships.c.workspace_id == api_keys.c.workspace_id),
+        isouter=True,
+    )
+    .where(api_keys.c.prefix == bindparam("the_prefix"))
+)
+_REVOKE = (
+    update(api_keys)
+    .where(api_keys.c.id == bindparam("the_id"), api_keys.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("now"))
+)
+_TOUCH = (
+    update(api_keys)
+    .where(
+        api_keys.c.id == bindparam("the_id"),
+        or_(api_keys.c.last_used_at.is_(None), api_keys.c.last_used_at < bindparam("used_at")),
+    )
+    .values(last_used_at=bindparam("used_at"))
+)
+
+
+def create(
+    connection: Connection,
+    workspace_id: str,
+    user_id: str,
+    name: str,
+    prefix: str,
+    secret_hash: str,
+    can_write: bool,
+    expires_at: int | None,
+    clock: Clock,
+) -> KeyRecord:
+    """Keep a new key. ``prefix``: the 8 characters it is found by; ``secret_hash``: hexadecimal SHA-256."""
+    at = clock.now()
+    key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
+    connection.execute(
+        _INSERT,
+        {
+            "id": key.id,
+            "workspace_id": workspace_id,
+            "user_id": user_id,
+            "name": name,
+            "prefix": prefix,
+            "secret_hash": secret_hash,
+            "can_write": can_write,
+            "created_at": at,
+            "expires_at": expires_at,
+        },
+    )
+    return key
+
+
+def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
+    """All keys of the workspace, oldest first."""
+    rows = connection.execute(_LIST, {"of_workspace": workspace_id}).all()
+    return [KeyRecord(**row._mapping) for row in rows]
+
+
+def find(connection: Connection, prefix: str) -> KeyAccess | None:
+    """The key with this prefix, whatever its state: ask ``valid``, and compare the hash."""
+    row = connection.execute(_FIND, {"the_prefix": prefix}).one_or_none()
+    if row is None:
+        return None
+    values = dict(row._mapping)
+    secret_hash, email, role = values.pop("secret_hash"), values.pop("email"), values.pop("role")
+    return KeyAccess(KeyRecord(**values), secret_hash, email, role)
+
+
+def revoke(connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock) -> KeyRecord:
+    """Revoke one's own key; a revoked one stays as it is. Raises NotFound, Forbidden (another user's key)."""
+    named = {"the_id": key_id, "of_workspace": workspace_id}
+    found = connection.execute(_GET, named).one_or_none()
+    if found is None:
+        raise NotFound("There is no such key in this workspace.")
+    if found.user_id != user_id:
+        raise Forbidden("Only the owner of a key can revoke it.")
+    connection.execute(_REVOKE, {"the_id": key_id, "now": clock.now()})
+    return KeyRecord(**connection.execute(_GET, named).one()._mapping)
+
+
+def touch(connection: Connection, used: Mapping[str, int]) -> None:
+    """Keep when keys were last used (key id to milliseconds); what :class:`LastUsed` handed out."""
+    for key_id in sorted(used):  # one order for all, or two processes could wait on each other
+        connection.execute(_TOUCH, {"the_id": key_id, "used_at": used[key_id]})
+
+
+class LastUsed:
+    """Collects the uses of keys in memory, so that a request costs no commit.
+
+    ``last_used_at`` is therefore up to a minute old, and a killed process forgets its last minute.
+    """
+
+    def __init__(self) -> None:
+        self._used: dict[str, int] = {}
+        self._taken_at = 0
+
+    def note(self, key_id: str, now: int) -> Mapping[str, int] | None:
+        """Remember a use. At most once a minute: all uses since, to be written with :func:`touch`."""
+        self._used[key_id] = now
+        return self.take(now) if now - self._taken_at >= TOUCH_MILLISECONDS else None
+
+    def take(self, now: int) -> Mapping[str, int] | None:
+        """All uses not yet handed out, if any: for the end of a process."""
+        used, self._used, self._taken_at = self._used, {}, now
+        return used or None

@@ -1,0 +1,100 @@
+"""Asynchronous reports at the networks: one row per account and range, so that a second read resumes the job."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, delete, select, update
+
+from adsunify.wire import Json
+
+from . import upsert
+from .clock import Clock, new_id
+from .schema import reports
+
+ReportState = Literal["starting", "pending"]
+START_MILLISECONDS = 120_000
+
+
+@frozen
+class ReportRecord:
+    """A report being made. ``job``: what resumes it, None while it is being asked for. Times in milliseconds."""
+
+    id: str
+    workspace_id: str
+    account_id: str
+    start_date: str
+    end_date: str
+    state: ReportState
+    job: Json
+    created_at: int
+    updated_at: int
+
+
+_INSERT = upsert.insert_once(reports, ("account_id", "start_date", "end_date"))
+_OF_RANGE = select(reports).where(
+    reports.c.account_id == bindparam("of_account"),
+    reports.c.start_date == bindparam("of_start"),
+    reports.c.end_date == bindparam("of_end"),
+)
+_TAKE_OVER = (
+    update(reports)
+    .where(
+        reports.c.id == bindparam("the_id"), reports.c.state == "starting", reports.c.updated_at <= bindparam("before")
+    )
+    .values(updated_at=bindparam("now"))
+    .returning(reports.c.id)
+)
+_STARTED = (
+    update(reports)
+    .where(reports.c.id == bindparam("the_id"))
+    .values(state="pending", job=bindparam("new_job"), updated_at=bindparam("now"))
+)
+_FINISHED = delete(reports).where(reports.c.id == bindparam("the_id"))
+
+
+def begin(
+    connection: Connection, workspace_id: str, account_id: str, start_date: str, end_date: str, clock: Clock
+) -> tuple[ReportRecord, bool]:
+    """The report of this range, and whether the caller is the one to ask the network for it.
+
+    Of all who ask, one is; another may after 2 minutes, if nothing came of it. Dates as ``YYYY-MM-DD``.
+    """
+    at = clock.now()
+    row = {
+        "id": new_id(at),
+        "workspace_id": workspace_id,
+        "account_id": account_id,
+        "start_date": start_date,
+        "end_date": end_date,
+        "state": "starting",
+        "created_at": at,
+        "updated_at": at,
+    }
+    found = None
+    while found is None:  # again, where another's report was finished between the two
+        mine = bool(upsert.run(connection, _INSERT, row))
+        found = get(connection, account_id, start_date, end_date)
+    if not mine:
+        late = {"the_id": found.id, "before": at - START_MILLISECONDS, "now": at}
+        mine = bool(connection.execute(_TAKE_OVER, late).all())
+    return found, mine
+
+
+def get(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
+    """The report of this range that is being made, if any."""
+    row = connection.execute(
+        _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
+    ).one_or_none()
+    return None if row is None else ReportRecord(**row._mapping)
+
+
+def started(connection: Connection, report_id: str, job: Json, clock: Clock) -> None:
+    """The network makes the report: keep what resumes it (also when that has changed)."""
+    connection.execute(_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
+
+
+def finished(connection: Connection, report_id: str) -> None:
+    """The report was read to its end, or failed for good: the next read asks for a new one."""
+    connection.execute(_FINISHED, {"the_id": report_id})

@@ -1,0 +1,152 @@
+"""Credentials encrypted at rest: AES-256-GCM under a ring of keys.
+
+The name of the place (table, row, workspace, field) is authenticated with every ciphertext, so one that was moved to
+another place is refused like one that was altered. A sealed text is ``<key id>.<base64url of nonce and ciphertext>``.
+
+A ring is written ``id:base64url of 32 bytes``, comma-separated, the newest first: the first seals, all open. To rotate:
+put a new key in front, re-seal everything (:func:`resealed`), then drop the old one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from binascii import Error as BadBase64
+from collections.abc import Mapping
+from pathlib import Path
+
+from attrs import field, frozen
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from .errors import VaultError, refused
+from .wire import canonical
+
+KEY_BYTES = 32
+NONCE_BYTES = 12
+_KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
+
+
+@frozen
+class Place:
+    """Where a secret belongs."""
+
+    table: str
+    row: str
+    workspace: str
+    field: str
+
+    def authenticated(self) -> bytes:
+        """The place as bytes that no two places share."""
+        return canonical([self.table, self.row, self.workspace, self.field])
+
+
+@frozen
+class KeyRing:
+    """Keys by id, the newest first. The keys do not show in its text."""
+
+    keys: Mapping[str, bytes] = field(repr=lambda keys: f"<{len(keys)} keys>")
+
+    @property
+    def newest(self) -> str:
+        """The id of the key that seals."""
+        return next(iter(self.keys))
+
+    def text(self) -> str:
+        """The ring as it is written: all of it is secret."""
+        return ",".join(f"{id_}:{_encoded(key)}" for id_, key in self.keys.items())
+
+
+def _encoded(data: bytes) -> str:
+    return urlsafe_b64encode(data).rstrip(b"=").decode("ascii")
+
+
+def _decoded(text: str) -> bytes:
+    data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    if _encoded(data) != text:  # base64 ignores what it does not know; a sealed text has one spelling
+        raise ValueError("not base64url")
+    return data
+
+
+def parse_ring(text: str) -> KeyRing:
+    """Read a ring. Raises InvalidInput, which never shows a key."""
+    keys: dict[str, bytes] = {}
+    for position, part in enumerate(text.strip().split(","), 1):
+        id_, _, encoded = part.strip().partition(":")
+        try:
+            key = _decoded(encoded.rstrip("="))
+        except (BadBase64, ValueError):
+            key = b""
+        if not _KEY_ID.fullmatch(id_) or id_ in keys or len(key) != KEY_BYTES:
+            raise refused(
+                "secretKeys",
+                "invalid_key_ring",
+                f"Key {position} of the ring is not usable. A ring is written id:key, comma-separated, the newest "
+                "first; an id is up to 32 letters, digits, - or _ and stands once; a key is base64url of 32 bytes.",
+            )
+        keys[id_] = key
+    return KeyRing(keys)
+
+
+def new_ring(before: KeyRing | None = None) -> KeyRing:
+    """A ring with one new key, in front of those of ``before``."""
+    older = {} if before is None else before.keys
+    id_ = secrets.token_hex(4)
+    while id_ in older:
+        id_ = secrets.token_hex(4)
+    return KeyRing({id_: secrets.token_bytes(KEY_BYTES), **older})
+
+
+def ring_file(path: Path) -> tuple[KeyRing, bool]:
+    """The ring kept in a file, and whether it was made just now: mode 600, complete before it has its name.
+
+    Raises InvalidInput for a file that holds no ring or can be read by others.
+    """
+    made = False
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            file.write(new_ring().text() + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)  # of two processes that start together, one makes the file and both read it
+            made = True
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        raise refused("secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600.")
+    return parse_ring(path.read_text()), made
+
+
+def seal(ring: KeyRing, place: Place, secret: str) -> str:
+    """Encrypt a secret for its place, under the newest key."""
+    nonce = secrets.token_bytes(NONCE_BYTES)
+    sealed = AESGCM(ring.keys[ring.newest]).encrypt(nonce, secret.encode("utf-8"), place.authenticated())
+    return f"{ring.newest}.{_encoded(nonce + sealed)}"
+
+
+def open_(ring: KeyRing, place: Place, sealed: str) -> str:
+    """Decrypt a secret. Raises VaultError: altered, moved from another place, or its key is not in the ring."""
+    id_, _, encoded = sealed.partition(".")
+    key = ring.keys.get(id_)
+    if key is None:
+        raise VaultError("A stored secret was sealed under a key that is not in the key ring.")
+    try:
+        data = _decoded(encoded)
+        return AESGCM(key).decrypt(data[:NONCE_BYTES], data[NONCE_BYTES:], place.authenticated()).decode("utf-8")
+    except (InvalidTag, BadBase64, ValueError):
+        raise VaultError("A stored secret was altered, or belongs to another place.") from None
+
+
+def resealed(ring: KeyRing, sealed: Mapping[Place, str]) -> dict[Place, str]:
+    """Those of the sealed texts that are not under the newest key, sealed again under it. Raises VaultError."""
+    return {
+        place: seal(ring, place, open_(ring, place, text))
+        for place, text in sealed.items()
+        if text.partition(".")[0] != ring.newest
+    }
