@@ -1,0 +1,49 @@
+"""The simulated Meta Marketing API v26.0: a strict, independent reading of its sheet.
+
+Where the sheet is silent, the choice made is marked "chosen" at its place. What Meta leaves out of an answer because
+it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
+"""
+
+from adsunify.sandbox.framework import Answer, Network, Request, Route, consent_routes
+from adsunify.sandbox.networks.meta import login, reads, writes
+from adsunify.sandbox.networks.meta.accounts import ACCOUNTS
+from adsunify.sandbox.networks.meta.errors import absent, failure, guard, problem
+
+GRAPH = ("graph.facebook.com",)
+ACCOUNT = "/v26.0/{node:act_[^/]+}"
+NODE = "/v26.0/{node}"
+
+
+def get_node(request: Request) -> Answer:
+    """GET /{id}: whatever has that id."""
+    if (found := reads.get_entity(request)) is None:
+        raise absent(request, request.slots["node"])
+    return found
+
+
+NETWORK = Network(
+    code="meta",
+    first_id=6101,
+    accounts=ACCOUNTS,
+    routes=(
+        *consent_routes(login.LOGIN),
+        Route("GET", GRAPH, "/v26.0/oauth/access_token", login.token, role="login"),
+        Route("GET", GRAPH, "/v26.0/oauth/revoke", login.revoke_token, role="login"),
+        Route("GET", GRAPH, "/v26.0/debug_token", login.debug_token, role="login"),
+        Route("DELETE", GRAPH, "/v26.0/me/permissions", login.revoke_app, role="login"),
+        Route("GET", GRAPH, "/v26.0/me", reads.get_me),
+        Route("GET", GRAPH, "/v26.0/me/adaccounts", reads.list_accounts),
+        Route("GET", GRAPH, ACCOUNT, reads.get_account),
+        Route("POST", GRAPH, f"{ACCOUNT}/campaigns", writes.create_campaign),
+        Route("POST", GRAPH, f"{ACCOUNT}/adsets", writes.create_adset),
+        Route("POST", GRAPH, f"{ACCOUNT}/ads", writes.create_ad),
+        Route("POST", GRAPH, f"{ACCOUNT}/adcreatives", writes.create_adcreative),
+        Route("GET", GRAPH, f"{NODE}/{{edge:campaigns|adsets|ads|adcreatives}}", reads.list_entities),
+        Route("GET", GRAPH, NODE, get_node),
+        Route("POST", GRAPH, NODE, writes.update),
+        Route("DELETE", GRAPH, NODE, writes.delete),
+    ),
+    problem=problem,
+    failure=failure,
+    guard=guard,
+)

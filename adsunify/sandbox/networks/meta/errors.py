@@ -1,0 +1,161 @@
+"""The native error shape (sheet, section 15), the guard, and the headers of every answer."""
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.sandbox.framework import (
+    CLIENT_SECRET,
+    Account,
+    Answer,
+    Problem,
+    Refusal,
+    Request,
+    Token,
+    bearer,
+    text,
+    valid,
+    write_json,
+)
+
+VERSION = "v26.0"
+CREDENTIALS = {"access_token": text(), "appsecret_proof": text()}
+
+
+@frozen
+class Native:
+    """How one kind of refusal looks: HTTP status, code, subcode; `as_text`: error_data comes as a JSON string."""
+
+    status: int
+    code: int
+    subcode: int | None = None
+    title: str = "Invalid parameter"
+    transient: bool = False
+    as_text: bool = False
+
+
+INVALID = Native(400, 100)
+PROBLEMS: Mapping[str, Native] = {
+    "token_missing": Native(401, 190, None, "Access token required"),
+    "token_invalid": Native(400, 190, 467, "Invalid access token"),
+    "token_expired": Native(401, 190, 463, "Session expired"),
+    "invalid_client": Native(400, 101, None, "Error validating application"),
+    "invalid_grant": Native(400, 100, None, "This authorization code is unknown, expired or has been used"),
+    "missing": Native(400, 100, 33, "Object does not exist"),
+    "ineligible": Native(403, 200, None, "Permissions error"),
+    "processing": Native(400, 100, None, "Object is still being processed"),
+    # section 15: error_data may be a JSON STRING. Here it is one wherever single parameters do not go together.
+    "combination": Native(400, 100, None, "Parameters do not go together", as_text=True),
+    "click_billing": Native(400, 100, 2446404, "Billing Option Not Available"),
+    "too_much_data": Native(400, 100, 1487534, "Too much data"),
+    "too_many": Native(400, 1487809, None, "Object count limit"),
+    "budget_changes": Native(400, 613, 1487632, "Too many budget changes"),
+}
+FAILURES: Mapping[int, Native] = {
+    401: Native(401, 190, 463, "Session expired"),
+    403: Native(403, 200, 294, "Requires the ads_management permission"),
+    404: Native(404, 100, 33, "Object does not exist"),
+    429: Native(429, 80004, None, "There have been too many calls to this ad account", transient=True),
+    500: Native(500, 1, None, "An unknown error occurred", transient=True),
+    504: Native(504, 1, 1504018, "The request timed out", transient=True),
+}
+BUSY = Native(503, 2, None, "Service temporarily unavailable", transient=True)
+INSIGHTS_FAILURES: Mapping[int, Native] = {
+    400: Native(400, 100, 1487534, "Too much data"),
+    429: Native(429, 80000, None, "There have been too many insights calls to this ad account", transient=True),
+}
+
+
+def answer(request: Request, body: Any, status: int = 200, wait_minutes: int = 0) -> Answer:
+    """An answer with the trace and usage headers; `wait_minutes` is what the usage header asks for."""
+    headers = {"x-fb-request-id": secrets.token_hex(8), "x-fb-trace-id": f"A{secrets.token_urlsafe(8)}"}
+    headers["facebook-api-version"] = VERSION
+    headers |= _usage(request, wait_minutes)
+    return Answer(status, body, headers)
+
+
+def refusal(request: Request, native: Native, message: str, blamed: str | None = None, status: int = 0) -> Answer:
+    """The error body of section 15."""
+    trace = f"A{secrets.token_urlsafe(12)}"
+    error: dict[str, Any] = {
+        "message": f"(#{native.code}) {message}",
+        "type": "OAuthException",
+        "code": native.code,
+        "is_transient": native.transient,
+        "fbtrace_id": trace,
+    }
+    if native.subcode is not None:
+        error["error_subcode"] = native.subcode
+    if native.code not in (1, 2, 190):
+        error |= {"error_user_title": native.title, "error_user_msg": message}
+    if blamed:
+        data = {"blame_field_specs": [[blamed]]}
+        error["error_data"] = write_json(data) if native.as_text else data
+    limited = native.code in (4, 17, 32, 341, 613) or 80000 <= native.code <= 80014
+    return answer(request, {"error": error}, status or native.status, wait_minutes=1 if limited else 0)
+
+
+def problem(request: Request, problem: Problem) -> Answer:
+    """A failed check in the native shape; the first member of the pointer is the blamed field."""
+    blamed = problem.where.lstrip("/").partition("/")[0] if problem.where.startswith("/") else None
+    message = f"{problem.where.lstrip('/')}: {problem.message}" if problem.where else problem.message
+    return refusal(request, PROBLEMS.get(problem.code, INVALID), message, blamed)
+
+
+def failure(request: Request, status: int) -> Answer:
+    """A bare status: an unknown path or method, or a told fault."""
+    if not request.path.startswith(f"/{VERSION}/"):
+        gone = Native(400, 2635, None, "Version gone")
+        return refusal(request, gone, f"You are calling an unknown or deprecated version; use {VERSION}")
+    found = (INSIGHTS_FAILURES if request.path.endswith("/insights") else FAILURES).get(status) or FAILURES.get(status)
+    native = found or (BUSY if status >= 500 else INVALID)
+    return refusal(request, native, native.title, status=status)
+
+
+def absent(request: Request, node: str) -> Refusal:
+    """What is raised where there is no such object (section 15: 100 with subcode 33)."""
+    message = f"Unsupported request. Object with ID '{node}' does not exist or cannot be loaded"
+    return Refusal(refusal(request, PROBLEMS["missing"], message))
+
+
+def guard(request: Request) -> Token:
+    """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given (section 2)."""
+    given = dict(request.pairs)
+    if request.method == "POST" and request.body:
+        given |= request.form()
+    if "Authorization" in request.headers:
+        token = bearer(request)
+    elif "access_token" in given:
+        token = valid(request, given["access_token"])
+    else:
+        raise Problem("token_missing", "Authorization", "an access token is required to request this resource")
+    proof = hmac.new(CLIENT_SECRET.encode(), token.text.encode(), hashlib.sha256).hexdigest()
+    if "appsecret_proof" in given and not hmac.compare_digest(given["appsecret_proof"].encode(), proof.encode()):
+        raise Problem("value", "/appsecret_proof", "Invalid appsecret_proof provided in the API argument")
+    return token
+
+
+def account_of(request: Request, node: str) -> Account:
+    """The account of an `act_<digits>` node."""
+    if (found := request.account(node)) is None:
+        raise absent(request, node)
+    return found
+
+
+def _usage(request: Request, wait_minutes: int) -> dict[str, str]:
+    """The rate headers of section 15: percent figures; a wait in MINUTES, and again in SECONDS."""
+    percent = 100 if wait_minutes else 1
+    account = request.slots.get("node", "").removeprefix("act_")
+    usage = {"call_count": percent, "total_cputime": 1, "total_time": percent}
+    headers = {"X-App-Usage": write_json(usage)}
+    if account.isdigit():
+        kind = "ads_insights" if request.path.endswith("/insights") else "ads_management"
+        access = {"estimated_time_to_regain_access": wait_minutes, "ads_api_access_tier": "standard_access"}
+        headers["X-Business-Use-Case-Usage"] = write_json({account: [{"type": kind, **usage, **access}]})
+        utilized = {"acc_id_util_pct": percent, "reset_time_duration": 60 * wait_minutes}
+        headers["X-Ad-Account-Usage"] = write_json(utilized)
+    return headers

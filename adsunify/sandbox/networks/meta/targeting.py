@@ -1,0 +1,187 @@
+"""`targeting`: its names and shapes (specs), and the geography that the rules of the ad set ask about (section 9)."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from adsunify.sandbox.framework import Check, Problem, anything, choice, integer, listing, record, text
+
+T = TypeVar("T")
+
+
+def each(value: T, names: str) -> dict[str, T]:
+    """The same value for several names."""
+    return dict.fromkeys(names.split(), value)
+
+
+# Countries, regions, cities, zips and markets that the search knows: (type, key, name, country, region, region key).
+PLACES: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
+    ("country", "US", "United States", "US", None, None),
+    ("country", "NO", "Norway", "NO", None, None),
+    ("country", "SE", "Sweden", "SE", None, None),
+    ("country", "DE", "Germany", "DE", None, None),
+    ("country", "FR", "France", "FR", None, None),
+    ("country", "GB", "United Kingdom", "GB", None, None),
+    ("country", "JP", "Japan", "JP", None, None),
+    ("country", "CA", "Canada", "CA", None, None),
+    ("country", "AU", "Australia", "AU", None, None),
+    ("country_group", "worldwide", "Worldwide", "", None, None),
+    ("region", "3847", "California", "US", None, None),
+    ("region", "3875", "New York", "US", None, None),
+    ("region", "1264", "Bavaria", "DE", None, None),
+    ("region", "1835", "Tokyo", "JP", None, None),
+    ("city", "2490299", "New York", "US", "New York", "3875"),
+    ("city", "2421836", "San Francisco", "US", "California", "3847"),
+    ("city", "624477", "Munich", "DE", "Bavaria", "1264"),
+    ("city", "1590653", "Oslo", "NO", "Oslo", "2746"),
+    ("city", "1190660", "Tokyo", "JP", "Tokyo", "1835"),
+    ("city", "815422", "London", "GB", "England", "1095"),
+    ("zip", "US:94304", "94304", "US", "California", "3847"),
+    ("zip", "US:10001", "10001", "US", "New York", "3875"),
+    ("zip", "DE:10115", "10115", "DE", "Berlin", "1265"),
+    ("geo_market", "DMA:807", "San Francisco-Oakland-San Jose", "US", None, None),
+    ("geo_market", "DMA:501", "New York", "US", None, None),
+)
+# Members of geo_locations whose items are {"key": ...} (section 9), and the type of place that each holds.
+KEYED: Mapping[str, str] = {
+    "regions": "region",
+    "cities": "city",
+    "zips": "zip",
+    "geo_markets": "geo_market",
+    "neighborhoods": "neighborhood",
+    "subcities": "subcity",
+    "subneighborhoods": "subneighborhood",
+    "metro_areas": "metro_area",
+    "small_geo_areas": "small_geo_area",
+    "medium_geo_areas": "medium_geo_area",
+    "large_geo_areas": "large_geo_area",
+    "electoral_districts": "electoral_district",
+}
+# Section 5: EU and associated territories (the territories that the sheet names; its list is unverified).
+EU = frozenset(each("", """
+    AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE  AX GF GP MQ RE YT MF
+"""))  # fmt: skip
+_COUNTRIES = {(kind, key): country for kind, key, _, country, _, _ in PLACES}
+_RADIUS = {"kilometer": (17, 80), "mile": (10, 50)}  # section 14 gives kilometres; miles accordingly (chosen)
+
+_WORD, _ANY_ID = text(), text(pattern="[0-9]+")
+_KEYED_ITEM = record({"key": _WORD}, each(anything, "name country region region_id primary_city_id market_type"))
+_CITY_ITEM = record(
+    {"key": _WORD},
+    {**each(anything, "name country region region_id"), "radius": integer(1), "distance_unit": choice(*_RADIUS)},
+)
+
+
+def _city(value: Any, where: str) -> Any:
+    city = _CITY_ITEM(value, where)
+    if ("radius" in city) != ("distance_unit" in city):
+        raise Problem("required", f"{where}/distance_unit", "radius and distance_unit go together")
+    if "radius" in city:
+        integer(*_RADIUS[city["distance_unit"]])(city["radius"], f"{where}/radius")
+    return city
+
+
+def _positions(*gone: str) -> Check:
+    def check(value: Any, where: str) -> Any:
+        positions = listing(_WORD)(value, where)
+        for position in positions:
+            if position in gone:  # section 1: removed in v26
+                raise Problem("value", where, f"placement {position} is no longer available", position)
+        return positions
+
+    return check
+
+
+GEOGRAPHY = record(
+    optional={
+        **dict.fromkeys(KEYED, listing(_KEYED_ITEM, 1)),
+        "cities": listing(_city, 1),
+        "countries": listing(text(pattern="[A-Z]{2}"), 1),
+        "country_groups": listing(_WORD, 1),
+        "location_types": listing(choice("home", "recent", "travel_in"), 1),
+        **each(anything, "custom_locations location_cluster_ids places political_districts"),
+    }
+)
+_NAMED = listing(record({"id": _ANY_ID}, {"name": _WORD}))
+_FLEXIBLE: Mapping[str, Check] = {
+    **each(_NAMED, """
+        behaviors education_majors education_schools ethnic_affinity family_statuses generation home_ownership
+        home_type home_value household_composition income industries interests life_events moms net_worth
+        office_type politics work_employers work_positions
+    """),
+    **each(listing(integer(0)), """
+        college_years education_statuses interested_in political_views relationship_statuses user_event
+    """),
+}  # fmt: skip
+TARGETING = record(
+    optional={
+        **_FLEXIBLE,
+        **each(anything, """
+            adgroup_id age_range alternate_auto_targeting_option app_install_state
+            brand_safety_content_filter_levels catalog_based_targeting cities connections
+            contextual_targeting_categories countries country country_groups direct_install_devices
+            dynamic_audience_ids effective_audience_network_positions effective_brand_safety_content_filter_levels
+            effective_device_platforms effective_facebook_positions effective_instagram_positions
+            effective_messenger_positions effective_publisher_platforms effective_threads_positions
+            effective_whatsapp_positions engagement_specs exclude_reached_since
+            excluded_brand_safety_content_types excluded_connections excluded_dynamic_audience_ids
+            excluded_engagement_specs excluded_mobile_device_model excluded_product_audience_specs
+            excluded_publisher_categories excluded_publisher_list_ids excluded_user_device fb_deal_id
+            friends_of_connections install_state_application instream_video_skippable_excluded
+            is_whatsapp_destination_ad keywords place_page_set_ids product_audience_specs prospecting_audience
+            radius regions site_category subscriber_universe targeting_optimization targeting_relaxation_types
+            user_adclusters user_age_unknown user_device user_os wireless_carrier zips
+        """),
+        **each(GEOGRAPHY, "geo_locations excluded_geo_locations"),
+        **each(_NAMED, "custom_audiences excluded_custom_audiences"),
+        "flexible_spec": listing(record(optional=_FLEXIBLE)),
+        "exclusions": record(optional=_FLEXIBLE),
+        **each(integer(13, 65), "age_min age_max"),
+        "genders": listing(integer(1, 2), 0, 2),
+        "locales": listing(integer(0)),
+        "device_platforms": listing(choice("mobile", "desktop"), 1),
+        "publisher_platforms": listing(choice("facebook", "instagram", "audience_network", "messenger", "threads"), 1),
+        "instagram_positions": _positions("explore"),
+        "messenger_positions": _positions("story"),
+        **each(_positions(), "audience_network_positions facebook_positions threads_positions whatsapp_positions"),
+        "targeting_automation": record(optional={
+            **each(integer(0, 1), "advantage_audience creative_audience_pairing shared_audiences value_expression"),
+            "individual_setting": anything,
+        }),
+    }
+)  # fmt: skip
+
+
+def check_targeting(targeting: Mapping[str, Any]) -> None:
+    """The cross rules of sections 1 and 9. Raises Problem."""
+    if "advantage_audience" not in targeting.get("targeting_automation", {}):
+        where = "/targeting/targeting_automation/advantage_audience"
+        raise Problem("required", where, "must be set to 0 or 1 explicitly")
+    geography = targeting.get("geo_locations", {})
+    if not any(name != "location_types" for name in geography) and not targeting.get("custom_audiences"):
+        raise Problem("required", "/targeting/geo_locations", "a location or a custom audience is required")
+    if targeting.get("age_min", 13) > targeting.get("age_max", 65):
+        raise Problem("combination", "/targeting/age_min", "must not be over age_max")
+    for member, key, country in _keyed(geography):
+        if country in geography.get("countries", ()):
+            message = f"locations overlap: {key} lies in {country}, which is in countries"
+            raise Problem("combination", f"/targeting/geo_locations/{member}", message)
+
+
+def touches_eu(targeting: Mapping[str, Any]) -> bool:
+    """Whether the ads can be shown in the EU or associated territories (section 5).
+
+    True for country groups (worldwide and the European ones cannot be told from others by the sheet) and for no
+    geography at all (custom audiences); a key that the search does not know counts as outside.
+    """
+    geography = targeting.get("geo_locations", {})
+    places = {*geography.get("countries", ()), *(country for _, _, country in _keyed(geography))}
+    return bool(places & EU) or "country_groups" in geography or not geography
+
+
+def _keyed(geography: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
+    """Member, key and country (where it can be known) of each item with a key."""
+    for member, kind in KEYED.items():
+        for item in geography.get(member, ()):
+            key = item["key"]
+            prefix = key.partition(":")[0] if kind == "zip" else "US" if key.startswith("DMA:") else None
+            yield member, key, item.get("country") or prefix or _COUNTRIES.get((kind, key))
