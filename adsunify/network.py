@@ -327,6 +327,7 @@ class Network:
     native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
     of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
+    ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
     """
 
     code: str
@@ -343,6 +344,7 @@ class Network:
     metrics: tuple[Metric, ...]
     errors: tuple[ErrorRule, ...]
     money: str = ""
+    reports: bool = False
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()
     sunset: date | None = None
