@@ -40,6 +40,11 @@ class Account:
     extras: Mapping[str, str] = field(factory=dict)
 
 
+def words(names: str) -> tuple[str, ...]:
+    """A table cell of many names, written as one text."""
+    return tuple(names.split())
+
+
 # -- money --------------------------------------------------------------------------------------------------------
 
 
