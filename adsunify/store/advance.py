@@ -34,6 +34,8 @@ _HELD = and_(operations.c.fence == bindparam("held_fence"), operations.c.status 
 _own = and_(steps.c.n == bindparam("own_n"), steps.c.attempt == bindparam("own_attempt"))
 _NOTHING_OPEN = not_(exists().where(steps.c.operation_id == operations.c.id, steps.c.receipt_at.is_(None), not_(_own)))
 """No write is in flight (but the one that this very change is about, saved before by the same claim)."""
+_FRESH = not_(exists().where(steps.c.operation_id == operations.c.id, _own))
+"""The attempt is a new one: nobody executed the operation since its receipts were read."""
 _THIS = and_(operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace"))
 
 _key, _only = bindparam("by_key", type_=Text), bindparam("only_credential", type_=Text)
@@ -66,6 +68,7 @@ _CLAIM = (
         operations.c.updated_at <= _NOW,  # else another machine's clock is ahead: see _claim
         _UNEXPIRED,
         _DUE,
+        _FRESH,
         _ACCESS,
     )
     .values(
@@ -110,6 +113,7 @@ _WHY = select(
     _LEASED.label("leased"),
     _UNEXPIRED.label("unexpired"),
     _DUE.label("due"),
+    _FRESH.label("fresh"),
     _ACCESS.label("access"),
 ).where(_THIS)
 
@@ -219,7 +223,9 @@ def _claim_refused(why: Row[Any], actor: Actor) -> Refusal | None:
         return "expired"
     if not why.due:
         return "too_early"
-    return None if why.access and actor.writes else "access"
+    if not why.access or not actor.writes:
+        return "access"
+    return None if why.fresh else "claimed"
 
 
 def _hold(connection: Connection, statement: Executable, values: dict[str, Any]) -> Advanced:

@@ -42,7 +42,7 @@ class Store(ABC):
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Run the function on one snapshot of the database; it cannot write. Raises StoreError."""
+        """Run the function on what is committed; it cannot write. Raises StoreError."""
 
     @abstractmethod
     async def close(self) -> None:
@@ -51,8 +51,9 @@ class Store(ABC):
 
 def translated(error: BaseException) -> BaseException:
     """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
-    if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
-        failure = StoreError(f"The database did not do it: {error.orig}")
+    lost = isinstance(error, OSError)
+    if lost or (isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError)):
+        failure = StoreError(f"The database did not do it: {error if lost else error.orig}")
         failure.__cause__ = error
         return failure
     return error

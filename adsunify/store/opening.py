@@ -57,8 +57,14 @@ def _store(url: str, clock: Clock) -> Store:
 
         return SqliteStore(Path(unquote(split.path[1:])), clock)
     if split.scheme in ("postgresql", "postgres"):
-        from .postgresql import PostgresStore
-
+        try:
+            from .postgresql import PostgresStore
+        except ImportError as missing:
+            raise refused(
+                "database",
+                "driver_missing",
+                "PostgreSQL needs the driver asyncpg: install adsunify[postgres].",
+            ) from missing
         return PostgresStore(url, clock)
     raise refused(
         "database",
