@@ -5,7 +5,7 @@ it is empty, is left out here too: unset fields, `paging` of an empty list, `act
 """
 
 from adsunify.sandbox.framework import Answer, Network, Request, Route, consent_routes
-from adsunify.sandbox.networks.meta import login, reads, writes
+from adsunify.sandbox.networks.meta import catalogs, insights, login, reads, writes
 from adsunify.sandbox.networks.meta.accounts import ACCOUNTS
 from adsunify.sandbox.networks.meta.errors import absent, failure, guard, problem
 
@@ -16,7 +16,7 @@ NODE = "/v26.0/{node}"
 
 def get_node(request: Request) -> Answer:
     """GET /{id}: whatever has that id."""
-    if (found := reads.get_entity(request)) is None:
+    if (found := insights.get_run(request) or reads.get_entity(request)) is None:
         raise absent(request, request.slots["node"])
     return found
 
@@ -33,11 +33,18 @@ NETWORK = Network(
         Route("DELETE", GRAPH, "/v26.0/me/permissions", login.revoke_app, role="login"),
         Route("GET", GRAPH, "/v26.0/me", reads.get_me),
         Route("GET", GRAPH, "/v26.0/me/adaccounts", reads.list_accounts),
+        Route("GET", GRAPH, "/v26.0/me/accounts", catalogs.list_pages),
+        Route("GET", GRAPH, "/v26.0/search", catalogs.search),
         Route("GET", GRAPH, ACCOUNT, reads.get_account),
         Route("POST", GRAPH, f"{ACCOUNT}/campaigns", writes.create_campaign),
         Route("POST", GRAPH, f"{ACCOUNT}/adsets", writes.create_adset),
         Route("POST", GRAPH, f"{ACCOUNT}/ads", writes.create_ad),
         Route("POST", GRAPH, f"{ACCOUNT}/adcreatives", writes.create_adcreative),
+        Route("POST", GRAPH, f"{ACCOUNT}/adimages", catalogs.create_image),
+        Route("GET", GRAPH, f"{ACCOUNT}/{{edge:{'|'.join(catalogs.EDGES)}}}", catalogs.list_edge),
+        Route("GET", GRAPH, f"{NODE}/insights", insights.get_insights),
+        # an error inside a 200 is here what a failed report run answers to the poll
+        Route("POST", GRAPH, f"{NODE}/insights", insights.post_insights, faults=frozenset({"error_in_200"})),
         Route("GET", GRAPH, f"{NODE}/{{edge:campaigns|adsets|ads|adcreatives}}", reads.list_entities),
         Route("GET", GRAPH, NODE, get_node),
         Route("POST", GRAPH, NODE, writes.update),

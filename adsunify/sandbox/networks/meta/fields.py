@@ -93,6 +93,7 @@ NODES: Mapping[str, tuple[str, frozenset[str]]] = {
     "report": ("AdReportRun", frozenset(_REPORT.split())),
     "insights": ("AdsInsights", frozenset(_INSIGHTS.split())),
     "user": ("User", frozenset({"id", "name"})),
+    "business": ("Business", frozenset({"id", "name"})),
     "page": ("Page", frozenset({"id", "name", "category", "tasks"})),
     "pixel": ("AdsPixel", frozenset({"id", "name", "creation_time", "is_unavailable", "last_fired_time"})),
     "conversion": (

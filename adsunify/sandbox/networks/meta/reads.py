@@ -18,6 +18,7 @@ from adsunify.sandbox.framework import (
     anything,
     boolean,
     choice,
+    integer,
     integer_text,
     json_text,
     listing,
@@ -35,7 +36,9 @@ MONEY = frozenset({
     "daily_budget", "lifetime_budget", "spend_cap", "budget_remaining", "daily_min_spend_target", "daily_spend_cap",
     "lifetime_min_spend_target", "lifetime_spend_cap",
 })  # fmt: skip
-REVIEW = timedelta(seconds=60)  # how long a new ad is in review (section 16; the time is chosen)
+# Members that are nodes of their own: only the id is shown unless more is asked for.
+NESTED = {"creative": "adcreative", "campaign": "campaign", "adset": "adset", "pixel": "pixel", "business": "business"}
+REVIEW = timedelta(seconds=60)  # how long a new or changed ad is in review (section 16; the time is chosen)
 _CAMPAIGN_STATES = ("ACTIVE", "PAUSED", "DELETED", "ARCHIVED", "IN_PROCESS", "WITH_ISSUES")
 _ADSET_STATES = (*_CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
 _AD_STATES = (
@@ -85,27 +88,27 @@ def read_fields(expression: str) -> Fields:
     return tree
 
 
-def picked(node: str, native: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
-    """The asked members that are not empty (empty ones are left out), and `id` where there is one."""
+def check_fields(node: str, fields: Fields) -> None:
+    """Refuse a field that this kind of node does not have. Raises Problem."""
     called, known = NODES[node]
-    result = {"id": native["id"]} if "id" in native else {}
     for name, inner in fields.items():
         if name not in known:
             message = f"Tried accessing nonexisting field ({name}) on node type ({called})"
             raise Problem("unknown", "/fields", message, name)
+        if name in NESTED and inner is not None:
+            check_fields(NESTED[name], inner)
+
+
+def picked(native: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
+    """The asked members that are not empty (empty ones are left out), and `id` where there is one."""
+    result = {"id": native["id"]} if "id" in native else {}
+    for name, inner in fields.items():
         value = native.get(name)
-        if value is None:
-            continue
-        if inner is None and isinstance(value, Nested):
-            value = {"id": value["id"]}
-        elif inner is not None and isinstance(value, Mapping):
-            value = {member: value[member] for member in ("id", *inner) if value.get(member) is not None}
-        result[name] = value
+        if isinstance(value, Mapping) and (inner is not None or name in NESTED):  # another node: only its id
+            value = picked(value, inner or {})
+        if value is not None:
+            result[name] = value
     return result
-
-
-class Nested(dict[str, Any]):
-    """Another node inside a node: only its id, unless members are asked for."""
 
 
 def asked(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
@@ -136,14 +139,15 @@ def page(request: Request, rows: Sequence[Mapping[str, Any]], given: Mapping[str
 def rows_of(node: str, natives: Sequence[Mapping[str, Any]], given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Each native object reduced to the asked fields (none asked: only `id`)."""
     fields = read_fields(given.get("fields", "id"))
-    return [picked(node, native, fields) for native in natives]
+    check_fields(node, fields)
+    return [picked(native, fields) for native in natives]
 
 
 def get_me(request: Request) -> Answer:
     """GET /me: the person who gave the consent."""
     given = asked(request, {})
-    fields = read_fields(given.get("fields", "id,name"))
-    return answer(request, picked("user", {"id": "100200300", "name": "Demo Person"}, fields))
+    person = {"id": "100200300", "name": "Demo Person"}
+    return answer(request, rows_of("user", [person], {"fields": "id,name", **given})[0])
 
 
 def list_accounts(request: Request) -> Answer:
@@ -259,11 +263,11 @@ def native(request: Request, entity: Entity) -> dict[str, Any]:
     for parent in ("campaign", "adset"):
         above = request.world.find(parent, shown.get(f"{parent}_id", ""))
         if above is not None:
-            shown[parent] = Nested(native(request, above))
+            shown[parent] = native(request, above)
     if entity.kind == "ad":
         node = shown["creative"]["creative_id"]
         creative = request.world.find("adcreative", node)
-        shown["creative"] = Nested(native(request, creative) if creative else _foreign_creative(node))
+        shown["creative"] = native(request, creative) if creative else _foreign_creative(node)
     return {name: _shown(name, value, zone) for name, value in shown.items()}
 
 
@@ -283,7 +287,7 @@ def effective_status(request: Request, entity: Entity) -> str:
     for parent, found in above:
         if found.data["status"] == "PAUSED":
             return f"{parent.upper()}_PAUSED"
-    if entity.kind == "ad" and request.now - entity.created_at < REVIEW:
+    if entity.kind == "ad" and request.now - entity.data["_review_from"] < REVIEW:
         return "PENDING_REVIEW"
     return statuses[0]
 
@@ -331,12 +335,4 @@ def _position(cursor: str) -> int:
         decoded = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)).decode()
     except (binascii.Error, UnicodeDecodeError, ValueError):
         decoded = ""
-    position = record(required={"row": integer_at_least_nought})
-    return int(json_text(position)(decoded, "/after")["row"])
-
-
-def integer_at_least_nought(value: Any, where: str) -> int:
-    """A position inside a cursor."""
-    if not isinstance(value, int) or value < 0:
-        raise Problem("value", where, "no such cursor")
-    return value
+    return int(json_text(record({"row": integer(0)}))(decoded, "/after")["row"])

@@ -68,7 +68,8 @@ def create_ad(request: Request) -> Answer:
     alive = [ad for ad in request.world.entities("ad", parent=adset.id) if ad.data["status"] not in GONE]
     if len(alive) >= 50:
         raise Problem("too_many", "/adset_id", "an ad set holds at most 50 ads that are not archived")  # section 17
-    data = {"status": "ACTIVE", "campaign_id": adset.data["campaign_id"], **_kept(sent)}
+    above = {"campaign_id": adset.data["campaign_id"], "_review_from": request.now}
+    data = {"status": "ACTIVE", **above, **_kept(sent)}
     made = request.world.create("ad", account.id, data, parent=adset.id)
     return finished(request, sent, {"id": made.id})
 
@@ -108,6 +109,7 @@ def update(request: Request) -> Answer:
             check(ADSET, Change(data, account, request.now, False, _up(request, entity)), sent)
         case "ad" if "creative" in new:
             _creative(request, new["creative"]["creative_id"], account.id)
+            data["_review_from"] = request.now  # a swap triggers review (section 14)
     if new.get("status") == "DELETED":
         _delete(request, entity, data)
     else:
