@@ -1,0 +1,1 @@
+"""The server: the whole REST API over an open service, made from the contract table."""

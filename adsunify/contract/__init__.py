@@ -1,0 +1,12 @@
+"""The one contract table: an endpoint is a row and a function.
+
+Routes, the OpenAPI document, the agents' tools and the clients are made from :data:`ENDPOINTS`.
+"""
+
+from __future__ import annotations
+
+from .calling import Answer, Call, call
+from .endpoint import Access, Endpoint, operation_id
+from .endpoints import ENDPOINTS
+
+__all__ = ["ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "call", "operation_id"]

@@ -1,0 +1,396 @@
+"""What answers look like: the source of the response schemas. Answers are built as plain data and checked by tests."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+Text = str | None
+Uuid = str
+Milliseconds = int
+Role = Literal["viewer", "member", "admin"]
+OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
+StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
+
+
+class Shape(BaseModel):
+    """The base of every answer shape; members that are left out when they say nothing have a default."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", populate_by_name=False)
+
+
+class Verified(Shape):
+    """The credential of this request."""
+
+    credential: str
+    kind: Literal["key", "agent", "session", "local"]
+    workspace_id: Uuid
+    workspace: str
+    user_id: Uuid
+    role: Role
+    can_write: bool
+    expires_at: Text
+
+
+class Key(Shape):
+    """An API key without its secret."""
+
+    key_id: Uuid
+    name: str
+    prefix: str
+    owner_id: Uuid
+    can_write: bool
+    expires_at: Text
+    revoked_at: Text
+    last_used_at: Text
+
+
+class CreatedKey(Key):
+    """A new API key; ``secret`` is shown this once."""
+
+    secret: str
+
+
+class Connection(Shape):
+    """A connection to a network, without its credentials."""
+
+    connection_id: Uuid
+    network: str
+    status: Literal["active", "needs_reauth", "disconnected"]
+    accounts: list[Uuid]
+    expires_at: Text
+    created_at: str
+
+
+class Consent(Shape):
+    """A single-use hosted consent link."""
+
+    url: str
+    expires_at: str
+
+
+class Account(Shape):
+    """An ad account of the workspace."""
+
+    account_id: Uuid
+    network: str
+    native_id: str
+    name: Text
+    currency: Text
+    timezone: Text
+    status: Literal["active", "needs_reauth", "disconnected"]
+    native_status: Text
+    connection_id: Text
+    extras: dict[str, str]
+
+
+class Requirement(Shape):
+    """One row of what a format does with a member of the brief."""
+
+    path: str
+    need: Literal["required", "optional", "one", "any", "refused"]
+    goals: list[str]
+    periods: list[str]
+    group: Text = None
+    choices: list[str] = []
+    reason: Text = None
+    accepts: Text = None
+
+
+class Workflow(Shape):
+    """One unified format of a network."""
+
+    network: str
+    format: str
+    title: str
+    goals: list[str]
+    periods: list[str]
+    inputs: list[Requirement]
+    bid: dict[str, str]
+    notes: list[str]
+
+
+class NetworkSummary(Shape):
+    """One enabled network and how it is connected."""
+
+    network: str
+    title: str
+    version: str
+    sunset: Text
+    login: dict[str, Any]
+    formats: list[str]
+    extras: list[dict[str, Any]]
+    notes: list[str]
+
+
+class NetworkDetail(NetworkSummary):
+    """Everything the tables declare of a network."""
+
+    workflows: list[Workflow]
+    levels: list[dict[str, Any]]
+    settings: list[dict[str, Any]]
+    catalogs: list[dict[str, Any]]
+    metrics: list[dict[str, Any]]
+    templates: list[dict[str, Any]]
+    units: str
+
+
+class Node(Shape):
+    """One entity of the native hierarchy."""
+
+    kind: str
+    id: str
+    parent_id: Text
+    name: Text
+    status: Text
+    native_status: Text
+    native: dict[str, Any]
+
+
+class TreeLevel(Shape):
+    """One level of the native hierarchy and its parent key."""
+
+    kind: str
+    native: str
+    parent_key: Text
+
+
+class Tree(Shape):
+    """The native hierarchy, flat, parents first."""
+
+    account_id: Uuid
+    network: str
+    levels: list[TreeLevel]
+    nodes: list[Node]
+    truncated: bool
+    read_at: str
+
+
+class Day(Shape):
+    """One day's normalized figures; amounts are exact decimal strings in major units."""
+
+    date: str
+    impressions: int | None
+    clicks: int | None
+    spend: Text
+    conversions: Text
+    conversion_value: Text
+    video_views: int | None
+    reach: int | None
+
+
+class Figures(Shape):
+    """Totals over the rows; null where any part is missing."""
+
+    impressions: int | None
+    clicks: int | None
+    spend: Text
+    conversions: Text
+    conversion_value: Text
+    video_views: int | None
+    reach: int | None
+
+
+class Range(Shape):
+    """Days, both included."""
+
+    start_date: str
+    end_date: str
+
+
+class Coverage(Range):
+    """What the rows cover."""
+
+    timezone: Text
+    complete: bool
+    provisional_from: Text
+    missing: list[Range]
+    notes: list[str]
+
+
+class Pending(Shape):
+    """A report the network is still making; ask again with the same dates, or resume ``report:<job>``."""
+
+    job: str
+    status: str
+    retry_after_ms: Milliseconds | None
+
+
+class Insights(Shape):
+    """Normalized daily metrics."""
+
+    account_id: Uuid
+    currency: Text
+    timezone: Text
+    rows: list[Day]
+    totals: Figures
+    native_rows: list[Any]
+    coverage: Coverage
+    pending: Pending | None
+
+
+class CatalogRow(Shape):
+    """One row of a catalog."""
+
+    id: str
+    name: str
+    native: Any
+
+
+class ChangeInWords(Shape):
+    """One change of a step."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class PlanStep(Shape):
+    """One native write as it will be sent."""
+
+    key: str
+    kind: str
+    action: Literal["create", "update", "delete"]
+    does: str
+    method: str
+    path: str
+    body: Any
+    changes: list[ChangeInWords]
+
+
+class PlanView(Shape):
+    """The immutable plan."""
+
+    version: int
+    digest: str
+    steps: list[PlanStep] = []
+
+
+class NativeError(Shape):
+    """The network's own error."""
+
+    code: Text
+    message: Text
+    request_id: Text
+    status: int | None
+
+
+class ItemReceipt(Shape):
+    """The outcome of one item."""
+
+    index: int
+    state: StepState
+    id: Text
+    error: NativeError | None
+
+
+class StepReceipt(Shape):
+    """What became of one attempt of a step."""
+
+    key: str
+    attempt: int
+    state: StepState
+    intent_at: Text
+    receipt_at: Text
+    http_status: int | None
+    request_id: Text
+    outputs: dict[str, str | list[str]]
+    items: list[ItemReceipt]
+    response: Any
+    error: NativeError | None
+
+
+class Receipt(Shape):
+    """The saved receipt of an operation."""
+
+    steps: list[StepReceipt]
+
+
+class CreatedBy(Shape):
+    """Who prepared the operation, and with what."""
+
+    user_id: Uuid
+    credential: str
+
+
+class Operation(Shape):
+    """A prepared change with its saved receipt."""
+
+    id: Uuid
+    status: OperationStatus
+    action: Literal["create", "activate", "status", "update", "delete", "edit"]
+    network: str
+    account_id: Uuid
+    created_by: CreatedBy
+    created_at: str
+    expires_at: str
+    expired: bool
+    stalled: bool
+    next_action: Literal["execute"] | None = None
+    retry_after_ms: Milliseconds | None = None
+    review_url: str
+    source_operation_id: Uuid | None = None
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+    plan: PlanView
+    receipt: Receipt
+    error: dict[str, Any] | None = None
+
+
+class Validated(Shape):
+    """A valid brief and the plan it would become."""
+
+    valid: Literal[True]
+    network: str
+    format: str
+    plan: PlanView
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+
+
+class Prepared(Shape):
+    """Several prepared operations."""
+
+    operations: list[Operation]
+
+
+class BatchResult(Shape):
+    """What became of one operation of a batch."""
+
+    operation_id: Uuid
+    status: OperationStatus | None = None
+    operation: Operation | None = None
+    error: dict[str, Any] | None = None
+
+
+class Batch(Shape):
+    """Per-operation results."""
+
+    results: list[BatchResult]
+
+
+class ProblemIssue(Shape):
+    """One thing wrong with the input."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Problem(BaseModel):
+    """RFC 9457 problem details."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    outcome: Literal["not_applied", "applied", "unknown"]
+    request_id: str
+    issues: list[ProblemIssue] = Field(default=[])
+    operation_id: Uuid | None = None
+    operation: Operation | None = None
+    network: NativeError | None = None

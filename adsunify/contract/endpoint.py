@@ -1,0 +1,79 @@
+"""What a row of the contract table holds."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal
+
+from attrs import field, frozen
+
+from adsunify.validation import WireModel
+
+Access = Literal["read", "write", "admin"]
+"""``read``: any valid credential. ``write``: a write credential, role member. ``admin``: the same, role admin."""
+
+PREFIX = "/api/v1/ads"
+ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
+"""Every endpoint may answer these: SPEC.md "Errors" and the additions of DECISIONS.md."""
+
+PATH_PATTERNS = {
+    "network": r"[a-z]{1,20}",
+    "resource": r"[A-Za-z_]+(:[A-Za-z0-9_-]+)?",
+    "entityId": r".{1,300}",
+}
+"""Path parameters that are not uuids."""
+
+
+@frozen(eq=False)
+class Endpoint:
+    """One endpoint: how it is called, what it needs, what it answers, and the use case behind it.
+
+    The use case takes the service, the actor, and as keyword arguments (snake case) the path parameters, the members of
+    the query and of the body; ``idempotency`` too, where ``idempotent``. ``pages``: the answer is a list with a cursor.
+    """
+
+    method: Literal["GET", "POST", "PATCH", "DELETE"]
+    path: str
+    section: str
+    summary: str
+    use_case: Callable[..., Awaitable[Any]]
+    answer: Any
+    access: Access = "read"
+    body: type[WireModel] | None = None
+    query: type[WireModel] | None = None
+    status: Literal[200, 201, 202] = 200
+    idempotent: bool = False
+    pages: bool = False
+    operation_id: str = field(init=False)
+
+    @operation_id.default
+    def _operation_id(self) -> str:
+        return operation_id(self.method, self.path)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the path parameters, as on the wire."""
+        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+
+def operation_id(method: str, path: str) -> str:
+    """Method and path words in snake case; a word that its id parameter follows is singular, the parameter unnamed."""
+    words = [part for part in path.split("/") if part]
+    named: list[str] = []
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith("{"):
+            continue
+        named.append((singular(word) if after.startswith("{") else word).replace("-", "_"))
+    return "_".join((method.lower(), *named))
+
+
+def singular(word: str) -> str:
+    """The singular of a path word."""
+    return word[:-3] + "y" if word.endswith("ies") else word.removesuffix("s")
+
+
+ACCESS_WORDS: dict[Access, str] = {
+    "read": "Any valid credential of the workspace.",
+    "write": "A write-enabled credential of a member or admin.",
+    "admin": "A write-enabled credential of an admin.",
+}

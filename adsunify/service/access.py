@@ -1,0 +1,125 @@
+"""Who calls, and the workspace's API keys."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+
+from adsunify.actor import Actor
+from adsunify.errors import InvalidInput, Issue, Unauthenticated
+from adsunify.schedule import instant
+from adsunify.store import keys, people
+from adsunify.store.keys import KeyRecord
+from adsunify.wire import Json
+
+from .core import Service, moment, moment_or_none
+
+KEY = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+MISSING = "A bearer token is needed: Authorization: Bearer <token>."
+INVALID = "The bearer token is invalid, expired or revoked."
+
+
+async def authenticate(service: Service, authorization: str | None) -> Actor:
+    """The caller behind an ``Authorization`` header; raises Unauthenticated."""
+    scheme, _, token = (authorization or "").strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthenticated(MISSING, code="token_missing")
+    found = KEY.fullmatch(token.strip())
+    if found is None:
+        raise Unauthenticated(INVALID)
+    access = await service.store.read(keys.find, found[1])
+    now = service.store.clock.now()
+    expected = access.secret_hash if access is not None else hashed("")
+    matches = hmac.compare_digest(hashed(token.strip()), expected)
+    if access is None or not matches or not access.valid(now) or access.role is None:
+        raise Unauthenticated(INVALID)
+    used = service.used_keys.note(access.key.id, now)
+    if used is not None:
+        await service.store.write(keys.touch, used)
+    key = access.key
+    return Actor(key.workspace_id, key.user_id, key.id, access.role, key.can_write, "key", key.id)
+
+
+def hashed(token: str) -> str:
+    """What is kept of a random token."""
+    return hashlib.sha256(token.encode("ascii", "replace")).hexdigest()
+
+
+def new_key() -> tuple[str, str]:
+    """A new key's prefix and the whole secret, ``adu_<prefix>_<43 characters>``."""
+    prefix = "".join(secrets.choice(ALPHABET) for _ in range(8))
+    return prefix, f"adu_{prefix}_{secrets.token_urlsafe(32)}"
+
+
+async def verify(service: Service, actor: Actor) -> Json:
+    """The current credential, its workspace, and whether it may write."""
+    workspace = await service.store.read(people.workspace, actor.workspace_id)
+    expires_at = None
+    if actor.key_id is not None:
+        listed = await service.store.read(keys.list_keys, actor.workspace_id)
+        expires_at = next((key.expires_at for key in listed if key.id == actor.key_id), None)
+    return {
+        "credential": actor.credential,
+        "kind": actor.kind,
+        "workspaceId": actor.workspace_id,
+        "workspace": workspace.name,
+        "userId": actor.user_id,
+        "role": actor.role,
+        "canWrite": actor.writes,
+        "expiresAt": moment_or_none(expires_at),
+    }
+
+
+async def list_keys(service: Service, actor: Actor) -> list[Json]:
+    """The workspace's API keys; secrets are never shown again."""
+    return [_shown(key) for key in await service.store.read(keys.list_keys, actor.workspace_id)]
+
+
+async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
+    """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
+    bound = None
+    if actor.key_id is not None:
+        listed = await service.store.read(keys.list_keys, actor.workspace_id)
+        bound = next((key.expires_at for key in listed if key.id == actor.key_id), None)
+    wanted = bound if expires_at is None else int(instant(expires_at, "expiresAt").timestamp() * 1000)
+    if wanted is not None and wanted <= service.store.clock.now():
+        raise InvalidInput([Issue("expiresAt", "past", "must lie in the future.")])
+    if bound is not None and (wanted is None or wanted > bound):
+        raise InvalidInput(
+            [Issue("expiresAt", "too_late", f"cannot be later than the authorizing key's expiry, {moment(bound)}.")]
+        )
+    prefix, secret = new_key()
+    key = await service.store.write(
+        keys.create,
+        actor.workspace_id,
+        actor.user_id,
+        name,
+        prefix,
+        hashed(secret),
+        can_write,
+        wanted,
+        service.store.clock,
+    )
+    return {**_shown(key), "secret": secret}
+
+
+async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
+    """Revoke a key you own, at once; other keys are unaffected."""
+    key = await service.store.write(keys.revoke, actor.workspace_id, actor.user_id, key_id, service.store.clock)
+    return _shown(key)
+
+
+def _shown(key: KeyRecord) -> dict[str, Json]:
+    return {
+        "keyId": key.id,
+        "name": key.name,
+        "prefix": f"adu_{key.prefix}",
+        "ownerId": key.user_id,
+        "canWrite": key.can_write,
+        "expiresAt": moment_or_none(key.expires_at),
+        "revokedAt": moment_or_none(key.revoked_at),
+        "lastUsedAt": moment_or_none(key.last_used_at),
+    }

@@ -1,0 +1,237 @@
+"""Ad accounts and what is read through them: hierarchy, insights, catalogs."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import date
+
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import AdsunifyError, InvalidInput, Issue, ProviderError, ProviderThrottled, ProviderUnreadable
+from adsunify.insights import Insights, Pending
+from adsunify.reading import Entity, Query, Tree
+from adsunify.store import connections, entities, events, reports
+from adsunify.store.clock import Clock
+from adsunify.store.connections import AccountRecord
+from adsunify.store.entities import Seen
+from adsunify.wire import Json, canonical
+
+from .core import Result, Service, moment
+from .session import Session
+
+FIRST_TRIES = 3
+STARTING = Pending(job="", status="starting", retry_after_ms=1000)
+KINDS = ("campaign", "adGroup", "ad")
+
+
+async def list_(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
+    """The workspace's ad accounts, or those on one network."""
+    return [shown(one) for one in await service.store.read(connections.list_accounts, actor.workspace_id, network)]
+
+
+async def get(service: Service, actor: Actor, *, account_id: str) -> Json:
+    """One ad account."""
+    return shown(await service.store.read(connections.account, actor.workspace_id, account_id))
+
+
+def shown(account: AccountRecord) -> dict[str, Json]:
+    """An account as the answers show it."""
+    return {
+        "accountId": account.id,
+        "network": account.network,
+        "nativeId": account.native_id,
+        "name": account.name,
+        "currency": account.currency,
+        "timezone": account.timezone,
+        "status": account.status,
+        "nativeStatus": account.native_status,
+        "connectionId": None if account.status == "disconnected" else account.connection_id,
+        "extras": {name: str(value) for name, value in account.extras.items()},
+    }
+
+
+# -- tree ---------------------------------------------------------------------------------------------------------
+
+
+async def tree(service: Service, actor: Actor, *, account_id: str) -> Json:
+    """The native hierarchy, flat, parents first, with explicit levels and parent keys."""
+    session = await Session.of(service, actor, account_id)
+    found = await _read_tree(service, session)
+    network = session.adapter.network
+    return {
+        "accountId": account_id,
+        "network": network.code,
+        "levels": [
+            {"kind": level.kind, "native": level.native, "parentKey": level.parent.removeprefix("/") or None}
+            for level in network.levels
+        ],
+        "nodes": [node.to_json() for node in found.nodes],
+        "truncated": found.truncated,
+        "readAt": moment(service.store.clock.now()),
+    }
+
+
+async def _read_tree(service: Service, session: Session) -> Tree:
+    found = await session.run(session.adapter.reads.tree(session.native))
+    await service.store.write(_seen, session.account.id, found.nodes, service.store.clock)
+    return found
+
+
+def _seen(connection: Connection, account_id: str, nodes: Sequence[Entity], clock: Clock) -> None:
+    seen = [Seen(node.kind, node.id, node.status) for node in nodes if node.status is not None and node.kind in KINDS]  # type: ignore[arg-type]  # kind is one of KINDS
+    entities.record_seen(connection, account_id, seen, clock)
+    connections.first_synced(connection, account_id, clock)
+
+
+async def first_sync(service: Service, account: AccountRecord) -> None:
+    """Read a new account's tree once, in three tries; ``sync.failed`` where it cannot be read."""
+    for tried in range(FIRST_TRIES):
+        try:
+            await _read_tree(service, Session(service, account))
+            return
+        except AdsunifyError:
+            if tried < FIRST_TRIES - 1:
+                await asyncio.sleep(2**tried)
+    await service.store.write(_event, "sync.failed", account, "tree", service.store.clock)
+
+
+def _event(connection: Connection, kind: str, account: AccountRecord, what: str, clock: Clock) -> None:
+    row = events.event_row(
+        kind,
+        account.workspace_id,
+        clock.now(),
+        status=account.status,
+        account_id=account.id,
+        network=account.network,
+        more={"what": what},
+    )
+    events.record(connection, [row])
+
+
+# -- insights -----------------------------------------------------------------------------------------------------
+
+
+async def insights(service: Service, actor: Actor, *, account_id: str, start_date: date, end_date: date) -> Json:
+    """Normalized daily metrics in the account's currency and time zone, both dates included.
+
+    ``pending`` says that the network is still making its report: ask again with the same dates.
+    """
+    session = await Session.of(service, actor, account_id)
+    if end_date < start_date:
+        raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
+    if start_date > service.now().date():
+        raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
+    if not session.adapter.network.reports:
+        found = await _report(service, session, start_date, end_date, None)
+        return _insights(session, found)
+    record, mine = await service.store.write(
+        reports.begin,
+        actor.workspace_id,
+        account_id,
+        start_date.isoformat(),
+        end_date.isoformat(),
+        service.store.clock,
+    )
+    if record.job is None and not mine:
+        return _insights(session, Insights.waiting(start_date, end_date, session.native.timezone, STARTING))
+    try:
+        found = await _report(service, session, start_date, end_date, record.job)
+    except (ProviderThrottled, ProviderUnreadable):
+        if record.job is None:
+            await service.store.write(reports.finished, record.id)
+        raise
+    except ProviderError:
+        await service.store.write(reports.finished, record.id)
+        raise
+    if found.pending is not None:
+        await service.store.write(reports.started, record.id, found.pending.job, service.store.clock)
+    else:
+        await service.store.write(reports.finished, record.id)
+    return _insights(session, found)
+
+
+async def _report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+    flow = session.adapter.reads.insights(session.native, start, end, job, service.now())
+    try:
+        found = await session.run(flow)
+    except (ProviderThrottled, ProviderUnreadable):
+        raise
+    except ProviderError:
+        await service.store.write(_event, "sync.failed", session.account, "insights", service.store.clock)
+        raise
+    if found.pending is None and found.coverage.complete:
+        await service.store.write(_event, "analytics.synced", session.account, "insights", service.store.clock)
+    return found
+
+
+def _insights(session: Session, found: Insights) -> Json:
+    return {
+        "accountId": session.account.id,
+        "currency": session.native.currency,
+        "timezone": session.native.timezone,
+        **found.to_json(),
+    }
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+async def catalog(
+    service: Service,
+    actor: Actor,
+    *,
+    account_id: str,
+    resource: str,
+    search: str | None,
+    cursor: str | None,
+    limit: int,
+) -> Result:
+    """An allow-listed catalog, or, as ``report:<job>``, a report resumed (then the answer is that of insights)."""
+    session = await Session.of(service, actor, account_id)
+    name, _, suffix = resource.partition(":")
+    if name == "report" and suffix:
+        return Result(await _resumed(service, session, suffix))
+    asked = {"resource": resource, "search": search, "limit": limit}
+    key = service.ring.keys[service.ring.newest]
+    query = Query(limit=limit, cursor=unsigned(key, account_id, asked, cursor), search=search)
+    page = await session.run(session.adapter.reads.catalog(session.native, resource, query))
+    return Result([row.to_json() for row in page.rows], signed(key, account_id, asked, page.cursor))
+
+
+async def _resumed(service: Service, session: Session, job: str) -> Json:
+    now = service.now()
+    flow = session.adapter.reads.insights(session.native, now.date(), now.date(), job, now)
+    return _insights(session, await session.run(flow))
+
+
+def signed(key: bytes, account_id: str, asked: Json, cursor: str | None) -> str | None:
+    """A network's cursor as ours: opaque, and good for this account and query only."""
+    if cursor is None:
+        return None
+    raw = cursor.encode("utf-8")
+    return base64.urlsafe_b64encode(_mark(key, account_id, asked, raw) + raw).rstrip(b"=").decode("ascii")
+
+
+def unsigned(key: bytes, account_id: str, asked: Json, cursor: str | None) -> str | None:
+    """The network's cursor in ours; InvalidInput for one of another account or query, or of somebody's making."""
+    if cursor is None:
+        return None
+    try:
+        whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        mark, raw = whole[:16], whole[16:]
+        if hmac.compare_digest(mark, _mark(key, account_id, asked, raw)):
+            return raw.decode("utf-8")
+    except (binascii.Error, ValueError):
+        pass
+    raise InvalidInput([Issue("cursor", "malformed", "is the nextCursor of the same list, or left out.")])
+
+
+def _mark(key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
+    text = canonical([account_id, asked]) + b"\x00" + raw
+    return hmac.digest(hashlib.sha256(b"cursor" + key).digest(), text, "sha256")[:16]

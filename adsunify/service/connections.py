@@ -1,0 +1,196 @@
+"""Connecting accounts: a hosted consent link, the network's answer to it, and disconnecting."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TypeVar
+
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.connecting import Credentials
+from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError, refused
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.reading import FoundAccount
+from adsunify.store import connections, consents, new_id, sealed
+from adsunify.store.clock import Clock
+from adsunify.store.connections import AccountRecord, ConnectionRecord
+from adsunify.transport import run_flow
+from adsunify.wire import Flow, Json, Request, Response
+
+from . import accounts
+from .access import hashed
+from .core import Service, moment, moment_or_none
+from .session import FIELD, opened, sealed_credentials
+
+T = TypeVar("T")
+LINK_MILLISECONDS = 10 * 60 * 1000
+"""Links and states are single-use and live for ten minutes."""
+
+
+@frozen
+class Going:
+    """Where the browser goes next, and the cookie that ties the network's answer to it."""
+
+    url: str
+    cookie: str
+
+
+async def list_(service: Service, actor: Actor) -> list[Json]:
+    """The workspace's connections, without their credentials."""
+    found = await service.store.read(_all, actor.workspace_id)
+    return [shown(one, through) for one, through in found]
+
+
+def _all(connection: Connection, workspace_id: str) -> list[tuple[ConnectionRecord, list[AccountRecord]]]:
+    every = connections.list_accounts(connection, workspace_id)
+    return [
+        (one, [account for account in every if account.connection_id == one.id])
+        for one in connections.list_connections(connection, workspace_id)
+    ]
+
+
+async def authorize(service: Service, actor: Actor, *, network: str) -> Json:
+    """Make a single-use, short-lived link at which a person connects the network's accounts."""
+    if network not in ADAPTERS:
+        raise refused("network", "not_supported", f"is not connected here yet; there are {', '.join(ADAPTERS)}.")
+    service.app(network)
+    token = secrets.token_urlsafe(32)
+    kept = await service.store.write(
+        consents.create,
+        "link",
+        hashed(token),
+        actor.workspace_id,
+        actor.user_id,
+        network,
+        {"credential": actor.credential, "role": actor.role},
+        LINK_MILLISECONDS,
+        service.store.clock,
+    )
+    return {"url": f"{service.settings.base_url}/connect/{token}", "expiresAt": moment(kept.expires_at)}
+
+
+async def begin(service: Service, token: str) -> Going:
+    """Use a link: the address of the network's consent page; raises NotFound for one that is used up or over."""
+    state, cookie, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+    network = await service.store.write(_begin, token, state, cookie, verifier, service.store.clock)
+    redirect = redirect_uri(service, network)
+    url = adapter(network).reads.authorize_url(service.app(network), redirect, state, verifier)
+    return Going(url, cookie)
+
+
+def _begin(connection: Connection, token: str, state: str, cookie: str, verifier: str, clock: Clock) -> str:
+    link = consents.use(connection, "link", hashed(token), clock)
+    if link is None:
+        raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
+    data = {**link.data, "cookie": hashed(cookie), "verifier": verifier}
+    consents.create(
+        connection,
+        "state",
+        hashed(state),
+        link.workspace_id,
+        link.user_id,
+        link.network,
+        data,
+        LINK_MILLISECONDS,
+        clock,
+    )
+    return link.network
+
+
+def redirect_uri(service: Service, network: str) -> str:
+    """Where the network sends the browser back to."""
+    return f"{service.settings.base_url}/connect/callback/{network}"
+
+
+async def finish(service: Service, network: str, answer: Mapping[str, str], cookie: str) -> Json:
+    """Take the network's answer: exchange the code, find the accounts, keep them; returns the connection.
+
+    Raises NotFound for a state that is unknown, used or over, InvalidInput for a refused consent.
+    """
+    state = await service.store.write(consents.use, "state", hashed(answer.get("state", "")), service.store.clock)
+    if state is None or state.network != network or hashed(cookie) != state.data["cookie"]:
+        raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
+    if "error" in answer:
+        raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
+    actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")
+    reads = adapter(network).reads
+    app = service.app(network)
+    flow = reads.exchange(
+        app, redirect_uri(service, network), answer, state.data["verifier"], service.store.clock.now()
+    )
+    credentials = await _run(service, network, flow)
+    found = await _run(service, network, reads.accounts(), credentials)
+    return await keep(service, actor, network, credentials, found)
+
+
+async def keep(
+    service: Service, actor: Actor, network: str, credentials: Credentials, found: list[FoundAccount]
+) -> Json:
+    """Keep a connection and every account found through it; then each account's tree is read once."""
+    connection_id = new_id(service.store.clock.now())
+    text = sealed_credentials(service, actor.workspace_id, connection_id, credentials)
+    rows = [
+        connections.FoundAccount(
+            one.native_id, one.name, one.currency, one.timezone, one.native_status, dict(one.extras)
+        )
+        for one in found
+    ]
+    kept = await service.store.write(
+        connections.connect,
+        actor,
+        connection_id,
+        network,
+        rows,
+        {FIELD: text},
+        credentials.expires_at,
+        service.store.clock,
+    )
+    for account in kept:
+        task = asyncio.create_task(accounts.first_sync(service, account))
+        service.background.add(task)
+        task.add_done_callback(service.background.discard)
+    record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
+    return shown(record, kept)
+
+
+async def disconnect(service: Service, actor: Actor, *, connection_id: str) -> Json:
+    """Revoke and forget the saved credentials; accounts stay as disconnected, running campaigns are unchanged."""
+    record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
+    found = await service.store.read(sealed.get, connections.SECRETS, connection_id)
+    if FIELD in found:
+        credentials = opened(service, actor.workspace_id, connection_id, found[FIELD])
+        flow = adapter(record.network).reads.revoke(service.app(record.network), credentials)
+        with suppress(ProviderError):  # dead already, or out of reach: here they are forgotten in any case
+            await _run(service, record.network, flow, credentials)
+    record = await service.store.write(connections.disconnect, actor.workspace_id, connection_id, service.store.clock)
+    return shown(record, await service.store.read(connections.accounts_through, actor.workspace_id, connection_id))
+
+
+async def _run(service: Service, network: str, flow: Flow[T], credentials: Credentials | None = None) -> T:
+    """Run a flow with credentials that are not kept yet, or none."""
+    one = adapter(network)
+
+    async def send(request: Request) -> Response:
+        if credentials is not None and request.signed:
+            now, nonce = service.store.clock.now(), secrets.token_hex(16)
+            request = one.reads.sign(request, credentials, service.app(network), now, nonce)
+        return await service.transport.send(request, hosts=one.network.hosts)
+
+    return await run_flow(flow, send)
+
+
+def shown(record: ConnectionRecord, through: list[AccountRecord]) -> dict[str, Json]:
+    """A connection as the answers show it."""
+    return {
+        "connectionId": record.id,
+        "network": record.network,
+        "status": record.status,
+        "accounts": [account.id for account in through],
+        "expiresAt": moment_or_none(record.expires_at),
+        "createdAt": moment(record.created_at),
+    }

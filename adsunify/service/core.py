@@ -1,0 +1,102 @@
+"""What every use case holds: the store, the vault's keys, the transport, the settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import define, field, frozen
+
+from adsunify.connecting import App
+from adsunify.errors import refused
+from adsunify.executor import KillPoint, Limits
+from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.store import Store
+from adsunify.store.keys import LastUsed, touch
+from adsunify.store.operations import Idempotency
+from adsunify.transport import HttpTransport
+from adsunify.vault import KeyRing
+from adsunify.wire import Json
+
+__all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_none"]
+
+
+@frozen
+class Settings:
+    """``base_url`` has no path. ``apps``: the deployment's own application at each network. ``lease``: milliseconds."""
+
+    base_url: str
+    apps: Mapping[str, App] = field(factory=dict)
+    lease: int = LEASE_MILLISECONDS
+    limits: Limits = Limits()
+
+
+def _pass(point: KillPoint) -> None:
+    """Nothing stops here outside tests."""
+
+
+@define(eq=False)
+class Service:
+    """An open service. ``executions``: what runs now; ``stopping``: executions hand back after the step in flight."""
+
+    store: Store
+    ring: KeyRing
+    transport: HttpTransport
+    settings: Settings
+    executions: set[asyncio.Task[Any]] = field(factory=set)
+    background: set[asyncio.Task[Any]] = field(factory=set)
+    refreshing: dict[str, asyncio.Lock] = field(factory=dict)
+    used_keys: LastUsed = field(factory=LastUsed)
+    stopping: bool = False
+    passing: Callable[[KillPoint], None] = _pass
+
+    def app(self, network: str) -> App:
+        """The application at a network; InvalidInput where the deployment has none."""
+        app = self.settings.apps.get(network)
+        if app is None:
+            name = network.upper()
+            raise refused(
+                "network",
+                "network_not_configured",
+                f"This deployment has no application at {network}: set ADSUNIFY_{name}_CLIENT_ID and _CLIENT_SECRET.",
+            )
+        return app
+
+    def now(self) -> datetime:
+        """The one clock, as an instant."""
+        return datetime.fromtimestamp(self.store.clock.now() / 1000, UTC)
+
+    async def close(self) -> None:
+        """Let the step in flight of every execution finish, hand the rest back, and close everything."""
+        self.stopping = True
+        for task in self.background:
+            task.cancel()
+        while self.executions or self.background:
+            await asyncio.wait((*self.executions, *self.background))
+        used = self.used_keys.take(self.store.clock.now())
+        if used is not None:
+            await self.store.write(touch, used)
+        await self.transport.aclose()
+        await self.store.close()
+
+
+@frozen
+class Result:
+    """What a use case returns where there is more to say than the data."""
+
+    data: Json
+    next_cursor: str | None = None
+    replayed: bool = False
+
+
+def moment(milliseconds: int) -> str:
+    """An instant on the wire: UTC with milliseconds."""
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03d}Z"
+
+
+def moment_or_none(milliseconds: int | None) -> str | None:
+    """As :func:`moment`, None where there is none."""
+    return None if milliseconds is None else moment(milliseconds)

@@ -1,0 +1,144 @@
+"""Drives executions: carries out what the sans-I/O executor asks for, one operation at a time, outside the request.
+
+An execution is a task of the service's own: a caller that hangs up does not stop a write in flight.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from adsunify.store.accounts import AccountRecord
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import StoreError
+from adsunify.executor import Answer, Commit, Effect, Ending, NotSent, Read, Send, execute, kill_points
+from adsunify.networks import adapter
+from adsunify.operation import Advance, Advanced, Progress, progress
+from adsunify.store import attempts, operations
+from adsunify.store.advance import advance
+from adsunify.store.clock import Clock
+from adsunify.store.connections import AccountRecord
+from adsunify.store.operations import OperationRecord
+
+from .core import Service
+from .session import Session
+
+RENEW_AFTER = 10.0
+"""Seconds: a step that lasts longer renews the lease, and again after as long."""
+EVIDENCE_TRIES = 60
+"""How often a commit that holds a receipt is tried, a second apart: evidence must land."""
+
+
+@frozen
+class Loaded:
+    """An operation with all that its execution needs, read in one snapshot."""
+
+    record: OperationRecord
+    account: AccountRecord
+    progress: Progress
+
+
+def load(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Loaded:
+    """Read an operation in the actor's scope; raises NotFound."""
+    record = operations.get(connection, actor, operation_id, clock)
+    receipts, open_intents = attempts.receipts(connection, operation_id)
+    account = connections.account(connection, actor.workspace_id, record.account_id)
+    return Loaded(record, account, progress(receipts, [intent.key for intent in open_intents]))
+
+
+async def run(service: Service, actor: Actor, operation_id: str) -> Ending:
+    """Execute what remains of an operation, for as long as one call may; returns how it ended.
+
+    Raises NotFound; StoreError where the database did not do it (then read the operation: nothing is known).
+    """
+    task = asyncio.create_task(_run(service, actor, operation_id))
+    service.executions.add(task)
+    task.add_done_callback(service.executions.discard)
+    return await asyncio.shield(task)
+
+
+async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
+    loaded = await service.store.read(load, actor, operation_id, service.store.clock)
+    network = adapter(loaded.account.network).network
+    session = Session(service, loaded.account)
+    await session.prepare()
+    execution = execute(
+        network,
+        loaded.record.plan(),
+        loaded.progress,
+        operation_id,
+        limits=service.settings.limits,
+        stopping=lambda: service.stopping,
+    )
+    lease = _Lease(service, actor, operation_id)
+    try:
+        effect = next(execution)
+        while True:
+            before, after = kill_points(effect)
+            for point in before:
+                service.passing(point)
+            answer = await _carry_out(service, lease, session, effect)
+            for point in after:
+                service.passing(point)
+            effect = execution.send(answer)
+    except StopIteration as ended:
+        ending: Ending = ended.value
+    finally:
+        execution.close()
+    if ending.blame == "token":
+        await session.token_refused()
+    return ending
+
+
+class _Lease:
+    """The claim of one execution: the fence that every commit carries."""
+
+    def __init__(self, service: Service, actor: Actor, operation_id: str) -> None:
+        self.service, self.actor, self.operation_id = service, actor, operation_id
+        self.fence: int | None = None
+
+    async def commit(self, change: Advance) -> Advanced:
+        """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
+        service = self.service
+        for tried in range(EVIDENCE_TRIES):
+            try:
+                advanced = await service.store.write(
+                    advance, change, self.actor, service.store.clock, service.settings.lease
+                )
+                break
+            except StoreError:
+                if change.receipt is None or tried == EVIDENCE_TRIES - 1:
+                    raise
+                await asyncio.sleep(1)
+        if advanced.refused is None:
+            self.fence = advanced.fence
+        return advanced
+
+    async def renew(self) -> None:
+        """Prolong the lease while a step lasts; a failure is left to the receipt's own commit."""
+        try:
+            await self.commit(Advance(self.operation_id, self.fence, renew=True))
+        except StoreError:
+            return
+
+
+async def _carry_out(service: Service, lease: _Lease, session: Session, effect: Effect) -> Answer:
+    if isinstance(effect, Commit):
+        return await lease.commit(effect.advance)
+    if isinstance(effect, Read):
+        return await session.answer(effect.request)
+    return await _send(service, lease, session, effect)
+
+
+async def _send(service: Service, lease: _Lease, session: Session, effect: Send) -> Answer:
+    """Send a write once, renewing the lease while it lasts."""
+    if service.store.clock.now() - effect.at >= service.settings.lease:
+        return NotSent("The process was stopped for longer than its lease before the request could go out.")
+    sending = asyncio.create_task(session.answer(effect.request))
+    while True:
+        done, _ = await asyncio.wait((sending,), timeout=min(RENEW_AFTER, service.settings.lease / 3000))
+        if done:
+            return sending.result()
+        await lease.renew()

@@ -1,0 +1,105 @@
+"""Opening a service from its settings: the one place that reads the environment's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from attrs import frozen
+
+from adsunify.connecting import App
+from adsunify.errors import refused
+from adsunify.networks import ADAPTERS
+from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.store import Clock, open_store
+from adsunify.transport import HttpTransport
+from adsunify.vault import KeyRing, parse_ring, ring_file
+
+from .core import Service, Settings
+
+DATABASE = "ADSUNIFY_DATABASE_URL"
+SECRET_KEYS = "ADSUNIFY_SECRET_KEYS"
+BASE_URL = "ADSUNIFY_BASE_URL"
+SANDBOX_URL = "ADSUNIFY_SANDBOX_URL"
+LEASE_SECONDS = "ADSUNIFY_LEASE_SECONDS"
+SANDBOX_SECRET = "sandbox-secret"
+
+
+@frozen
+class Opened:
+    """An open service, and the file of keys that was made for it just now, if one was."""
+
+    service: Service
+    made_keys: Path | None
+
+
+async def open_service(
+    database: str,
+    environment: Mapping[str, str],
+    *,
+    base_url: str = "http://127.0.0.1:8080",
+    sandbox_url: str | None = None,
+    clock: Clock | None = None,
+    allow_unsafe_durability: bool = False,
+) -> Opened:
+    """Open and migrate the store, find the keys and the applications, and get ready to talk to the networks.
+
+    ``environment`` holds the variables above and ``ADSUNIFY_<NETWORK>_CLIENT_ID`` / ``_CLIENT_SECRET``. Raises
+    InvalidInput for a setting that cannot be, StoreError where the database cannot be opened.
+    """
+    settings = Settings(
+        base_url=_base(base_url),
+        apps=applications(environment, sandbox_url is not None),
+        lease=_lease(environment),
+    )
+    ring, made = _ring(database, environment)
+    transport = HttpTransport(sandbox_url)
+    try:
+        store = await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+    except BaseException:
+        await transport.aclose()
+        raise
+    return Opened(Service(store, ring, transport, settings), made)
+
+
+def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App]:
+    """The deployment's application at each network; on the sandbox, the one it knows."""
+    apps = {code: App(f"sandbox-{code}", SANDBOX_SECRET) for code in ADAPTERS} if sandbox else {}
+    for code in ADAPTERS:
+        client_id = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_ID")
+        client_secret = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_SECRET")
+        if client_id and client_secret:
+            apps[code] = App(client_id, client_secret)
+        elif client_id or client_secret:
+            name = f"ADSUNIFY_{code.upper()}_CLIENT_ID"
+            raise refused(name, "incomplete", "and its _CLIENT_SECRET are set together, or neither.")
+    return apps
+
+
+def _ring(database: str, environment: Mapping[str, str]) -> tuple[KeyRing, Path | None]:
+    written = environment.get(SECRET_KEYS)
+    if written:
+        return parse_ring(written), None
+    parts = urlsplit(database)
+    if parts.scheme != "sqlite":
+        raise refused(SECRET_KEYS, "required", "is needed with PostgreSQL: the key ring that seals stored credentials.")
+    path = Path(f"{unquote(parts.path[1:])}.keys")
+    ring, made = ring_file(path)
+    return ring, path if made else None
+
+
+def _base(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
+        raise refused(BASE_URL, "malformed", "is an http or https address without a path.")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _lease(environment: Mapping[str, str]) -> int:
+    written = environment.get(LEASE_SECONDS)
+    if not written:
+        return LEASE_MILLISECONDS
+    if not written.isdigit() or not 1 <= int(written) <= 3600:
+        raise refused(LEASE_SECONDS, "out_of_range", "is a number of seconds from 1 to 3600.")
+    return int(written) * 1000

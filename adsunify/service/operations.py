@@ -1,0 +1,142 @@
+"""Operations: list, look, execute, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, NativeError, OperationError
+from adsunify.store import attempts, operations
+from adsunify.store.attempts import Attempt
+from adsunify.store.clock import Clock
+from adsunify.store.operations import OperationRecord
+from adsunify.wire import Json
+
+from . import execution, shapes
+from .core import Service
+
+
+async def latest(service: Service, actor: Actor) -> list[Json]:
+    """The latest 50 operations in the actor's scope, newest first, without plan bodies."""
+    found = await service.store.read(_latest, actor, service.store.clock)
+    return [shapes.operation(service, record, tried) for record, tried in found]
+
+
+async def get(service: Service, actor: Actor, *, operation_id: str) -> Json:
+    """One operation with its plan and saved receipt."""
+    return shapes.operation(service, *await read(service, actor, operation_id))
+
+
+async def execute(service: Service, actor: Actor, *, operation_id: str, confirmed: bool) -> Json:
+    """Write the prepared change. A replay of a successful run returns the saved receipt.
+
+    Where the answer says ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
+    written; ``outcome: unknown`` is never permission to repeat it.
+    """
+    record, tried = await read(service, actor, operation_id)
+    if record.status == "prepared" and not record.expired and record.retry_after is None:
+        ending = await execution.run(service, actor, operation_id)
+        record, tried = await read(service, actor, operation_id)
+        if ending.refused == "access":
+            raise Forbidden(
+                "The credential, its owner's role or the account no longer permits native writes.", code="access_lost"
+            )
+    return _told(service, record, tried)
+
+
+async def execute_many(
+    service: Service, actor: Actor, *, operation_ids: Sequence[str], confirmed: bool
+) -> dict[str, Json]:
+    """Write several prepared changes at once; each has its own result, and one that fails does not stop the others."""
+    repeated = [index for index, one in enumerate(operation_ids) if one in operation_ids[:index]]
+    if repeated:
+        raise InvalidInput(
+            [Issue(f"operationIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
+        )
+    return {"results": await asyncio.gather(*(_one(service, actor, one) for one in operation_ids))}
+
+
+async def _one(service: Service, actor: Actor, operation_id: str) -> dict[str, Json]:
+    try:
+        found = await execute(service, actor, operation_id=operation_id, confirmed=True)
+    except AdsunifyError as problem:
+        result: dict[str, Json] = {"operationId": operation_id, "error": _error(problem)}
+        if isinstance(problem, OperationError) and problem.operation is not None:
+            result |= {"status": problem.operation["status"], "operation": problem.operation}
+        return result
+    return {"operationId": operation_id, "status": found["status"], "operation": found}
+
+
+def _error(problem: AdsunifyError) -> dict[str, Json]:
+    error: dict[str, Json] = {"code": problem.code, "message": problem.message, "outcome": problem.outcome}
+    if isinstance(problem, OperationError) and problem.native is not None:
+        error["network"] = problem.native.to_json()
+    return error
+
+
+async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
+    """Cancel your own prepared operation; the receipts of what was written before stay."""
+    await service.store.write(operations.cancel, actor, operation_id, service.store.clock)
+    return await get(service, actor, operation_id=operation_id)
+
+
+# -- reading ------------------------------------------------------------------------------------------------------
+
+
+async def read(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, list[Attempt]]:
+    """An operation in the actor's scope and its attempts; raises NotFound."""
+    return await service.store.read(_read, actor, operation_id, service.store.clock)
+
+
+def _read(
+    connection: Connection, actor: Actor, operation_id: str, clock: Clock
+) -> tuple[OperationRecord, list[Attempt]]:
+    record = operations.get(connection, actor, operation_id, clock)
+    return record, attempts.attempts(connection, operation_id)
+
+
+def _latest(connection: Connection, actor: Actor, clock: Clock) -> list[tuple[OperationRecord, list[Attempt]]]:
+    records = operations.latest(connection, actor, clock)
+    tried = attempts.attempts_of(connection, [record.id for record in records])
+    return [(record, tried.get(record.id, [])) for record in records]
+
+
+def _told(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Json:
+    """The operation after an execute call, or the error that its state is."""
+    shown = shapes.operation(service, record, tried)
+    if record.stalled:
+        raise OperationError(
+            "The process ended during a native write, so nobody knows whether it was done. Nothing is sent again; "
+            "look at the account and the saved receipt.",
+            code="operation_stalled",
+            operation=shown,
+            outcome="unknown",
+        )
+    if record.status == "unknown":
+        raise _stopped(record, shown, "outcome_unknown", "unknown")
+    if record.status == "cancelled":
+        raise OperationError("The operation was cancelled.", code="operation_cancelled", operation=shown)
+    if record.expired:
+        raise OperationError(
+            "The 30 minutes for review and execution are over; prepare the change again.",
+            code="operation_expired",
+            operation=shown,
+        )
+    if record.status == "prepared" and not record.next_action and record.error is not None:
+        raise _stopped(record, shown, str(record.error["code"]), "not_applied")
+    return shown
+
+
+def _stopped(record: OperationRecord, shown: Json, code: str, outcome: str) -> OperationError:
+    error = record.error or {}
+    native = error.get("network")
+    return OperationError(
+        str(error.get("message") or "The execution stopped."),
+        code=code,
+        operation=shown,
+        native=None if native is None else NativeError.from_json(native),
+        outcome="unknown" if outcome == "unknown" else "not_applied",
+    )

@@ -1,0 +1,80 @@
+"""What every prepare call shares: the idempotency key first, then the plans, kept in one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from attrs import evolve, frozen
+
+from adsunify.actor import Actor
+from adsunify.errors import NotFound, refused
+from adsunify.operation import progress
+from adsunify.steps import Outputs, Plan, plan_bytes
+from adsunify.store import operations
+from adsunify.store.operations import Draft
+from adsunify.wire import Json
+
+from . import shapes
+from .core import Idempotency, Result, Service
+from .operations import read
+
+
+@frozen
+class Source:
+    """A create operation that succeeded: its plan, and what each step brought."""
+
+    plan: Plan
+    outputs: Mapping[str, Outputs]
+
+
+async def bound(service: Service, actor: Actor, idempotency: Idempotency | None, many: bool = False) -> Result | None:
+    """What the key is bound to, before anything is read from the network; raises Conflict."""
+    if idempotency is None:
+        return None
+    found = await service.store.read(operations.replayed, actor, idempotency)
+    return None if found is None else await _result(service, actor, found.operation_ids, True, many)
+
+
+async def keep(
+    service: Service,
+    actor: Actor,
+    account_id: str,
+    plans: Sequence[Plan],
+    idempotency: Idempotency | None,
+    source_operation_id: str | None = None,
+    many: bool = False,
+) -> Result:
+    """Keep the operations with their events and the key, all or nothing."""
+    drafts = [Draft.of(account_id, plan, source_operation_id) for plan in plans]
+    kept = await service.store.write(operations.prepare, actor, drafts, service.store.clock, idempotency)
+    return await _result(service, actor, kept.operation_ids, kept.replayed, many)
+
+
+async def _result(service: Service, actor: Actor, ids: Sequence[str], replayed: bool, many: bool) -> Result:
+    shown: list[Json] = [shapes.operation(service, *await read(service, actor, one)) for one in ids]
+    return Result({"operations": shown} if many else shown[0], replayed=replayed)
+
+
+def warned(plan: Plan, warnings: Sequence[str]) -> Plan:
+    """The plan with further warnings for the reviewer."""
+    if not warnings:
+        return plan
+    with_warnings = evolve(plan, warnings=(*plan.warnings, *warnings), digest="")
+    return evolve(with_warnings, digest=hashlib.sha256(plan_bytes(with_warnings)).hexdigest())
+
+
+async def source(service: Service, actor: Actor, account_id: str, operation_id: str) -> Source:
+    """The source of an activation; InvalidInput ``source_not_activatable`` for anything else."""
+    try:
+        record, attempts = await read(service, actor, operation_id)
+    except NotFound:
+        record, attempts = None, []
+    if record is None or record.status != "succeeded" or record.action != "create" or record.account_id != account_id:
+        raise refused(
+            "sourceOperationId",
+            "source_not_activatable",
+            "is no succeeded create operation of this account in your scope.",
+        )
+    receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
+    return Source(record.plan(), progress(receipts).outputs)

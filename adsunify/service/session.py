@@ -1,0 +1,170 @@
+"""Talking to a network for one account: credentials from the vault, refreshed ahead of time, added last."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import TypeVar
+
+from adsunify.actor import Actor
+from adsunify.connecting import Credentials
+from adsunify.errors import OperationError, ProviderError, TokenRefused, refused
+from adsunify.executor import Lost as LostAnswer
+from adsunify.executor import NotSent as NotSentAnswer
+from adsunify.network import Account
+from adsunify.networks import adapter
+from adsunify.store import connections, sealed
+from adsunify.store.connections import AccountRecord
+from adsunify.transport import Lost, NotSent, run_flow
+from adsunify.vault import Place, open_, seal
+from adsunify.wire import Flow, Request, Response, dumps, loads
+
+from .core import Service
+
+T = TypeVar("T")
+FIELD = "credentials"
+AHEAD_MILLISECONDS = 5 * 60 * 1000
+"""A token that ends within five minutes is refreshed before it is used."""
+
+
+class Session:
+    """One account's line to its network. Not shared between tasks of different callers."""
+
+    def __init__(self, service: Service, account: AccountRecord) -> None:
+        self.service = service
+        self.account = account
+        self.adapter = adapter(account.network)
+        extras = {name: str(value) for name, value in account.extras.items()}
+        self.native = Account(account.network, account.native_id, account.currency, account.timezone, extras)
+        self._credentials: Credentials | None = None
+
+    @classmethod
+    async def of(cls, service: Service, actor: Actor, account_id: str) -> Session:
+        """The session of an account of the workspace; raises NotFound."""
+        return cls(service, await service.store.read(connections.account, actor.workspace_id, account_id))
+
+    def needs_active(self) -> None:
+        """Raise InvalidInput where nothing may be written to the account now."""
+        if self.account.status != "active":
+            raise refused(
+                "accountId",
+                f"account_{self.account.status}",
+                f"is {self.account.status.replace('_', ' ')}; connect it again before preparing changes.",
+            )
+
+    async def prepare(self) -> None:
+        """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
+        credentials = await self._current()
+        now = self.service.store.clock.now()
+        if credentials.expires_at is not None and credentials.expires_at - AHEAD_MILLISECONDS <= now:
+            await self._refresh(credentials)
+
+    async def run(self, flow: Flow[T]) -> T:
+        """Run a flow of reads; raises what the flow raises."""
+        return await run_flow(flow, self.read)
+
+    async def read(self, request: Request) -> Response:
+        """Send a read; a refused token is refreshed once, and the read repeated."""
+        await self.prepare()
+        used = await self._current()
+        response = await self._send(request)
+        if response.status == 401 and request.signed and request.nature == "read":
+            await self._refresh(used)
+            response = await self._send(request)
+            if response.status == 401:
+                await self._needs_reauth()
+        return response
+
+    async def answer(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
+        """Send a request of an execution once, and say what is known of it."""
+        try:
+            return await self._send(request)
+        except NotSent as problem:
+            return NotSentAnswer(problem.message)
+        except Lost as problem:
+            return LostAnswer(problem.message, problem.native.status, problem.headers)
+
+    async def token_refused(self) -> None:
+        """A write was refused for its token: refresh it, so that the next attempt has a new one."""
+        try:
+            await self._refresh(await self._current())
+        except ProviderError:
+            return
+
+    async def _send(self, request: Request) -> Response:
+        network = self.adapter.network
+        if request.signed:
+            app = self.service.app(network.code)
+            credentials = await self._current()
+            now = self.service.store.clock.now()
+            request = self.adapter.reads.sign(request, credentials, app, now, secrets.token_hex(16))
+        return await self.service.transport.send(request, hosts=network.hosts)
+
+    # -- credentials ----------------------------------------------------------------------------------------------
+
+    async def _current(self) -> Credentials:
+        if self._credentials is None:
+            self._credentials = await self._load()
+        return self._credentials
+
+    async def _load(self) -> Credentials:
+        found = await self.service.store.read(sealed.get, connections.SECRETS, self.account.connection_id)
+        if FIELD not in found:
+            raise OperationError("The account is disconnected; connect it again.", code="account_disconnected")
+        return opened(self.service, self.account.workspace_id, self.account.connection_id, found[FIELD])
+
+    async def _refresh(self, used: Credentials) -> None:
+        """Replace ``used`` by newer credentials: somebody else's refresh, or our own under the connection's lock."""
+        connection_id = self.account.connection_id
+        lock = self.service.refreshing.setdefault(connection_id, asyncio.Lock())
+        async with lock:
+            while True:
+                current = await self._load()
+                if current.access_token != used.access_token:
+                    self._credentials = current
+                    return
+                if await self.service.store.write(connections.begin_refresh, connection_id, self.service.store.clock):
+                    break
+                await asyncio.sleep(0.1)  # another process refreshes
+            try:
+                await self._refreshed(current)
+            except TokenRefused:
+                await self._needs_reauth()
+                raise
+            finally:
+                await self.service.store.write(connections.abandon_refresh, connection_id)
+
+    async def _refreshed(self, current: Credentials) -> None:
+        network = self.adapter.network
+        app = self.service.app(network.code)
+        now = self.service.store.clock.now()
+
+        async def send(request: Request) -> Response:
+            return await self.service.transport.send(request, hosts=network.hosts)
+
+        fresh = await run_flow(self.adapter.reads.refresh(app, current, now), send)
+        connection_id = self.account.connection_id
+        text = sealed_credentials(self.service, self.account.workspace_id, connection_id, fresh)
+        await self.service.store.write(
+            connections.finish_refresh, connection_id, {FIELD: text}, fresh.expires_at, self.service.store.clock
+        )
+        self._credentials = fresh
+
+    async def _needs_reauth(self) -> None:
+        clock = self.service.store.clock
+        await self.service.store.write(connections.needs_reauth, self.account.connection_id, clock)
+
+
+def sealed_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:
+    """Credentials as the store keeps them."""
+    text = dumps(credentials.to_json())
+    return seal(service.ring, _place(workspace_id, connection_id), text)
+
+
+def opened(service: Service, workspace_id: str, connection_id: str, text: str) -> Credentials:
+    """Credentials from what the store kept; raises VaultError."""
+    return Credentials.from_json(loads(open_(service.ring, _place(workspace_id, connection_id), text)))
+
+
+def _place(workspace_id: str, connection_id: str) -> Place:
+    return Place(connections.SECRETS, connection_id, workspace_id, FIELD)

@@ -1,0 +1,101 @@
+"""Records as the answers show them (DECISIONS "Shapes")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from adsunify.reading import Entity
+from adsunify.steps import Plan, Step, change_json
+from adsunify.store.attempts import Attempt
+from adsunify.store.operations import OperationRecord
+from adsunify.wire import Json, filled
+
+from .core import Service, moment, moment_or_none
+
+
+def plan_view(plan: Plan) -> dict[str, Json]:
+    """The plan as a reviewer reads it."""
+    return {"version": plan.version, "digest": plan.digest, "steps": [_step(step) for step in plan.steps]}
+
+
+def _step(step: Step) -> dict[str, Json]:
+    return {
+        "key": step.key,
+        "kind": step.kind,
+        "action": step.action,
+        "does": step.does,
+        "method": step.request.method,
+        "path": filled(step.request),
+        "body": step.request.body,
+        "changes": [change_json(change) for change in step.changes],
+    }
+
+
+def operation(service: Service, record: OperationRecord, attempts: Sequence[Attempt]) -> dict[str, Json]:
+    """An operation with its receipt; lists (records without a plan) leave plan steps out."""
+    value: dict[str, Json] = {
+        "id": record.id,
+        "status": record.status,
+        "action": record.action,
+        "network": record.network,
+        "accountId": record.account_id,
+        "createdBy": {"userId": record.user_id, "credential": record.credential},
+        "createdAt": moment(record.created_at),
+        "expiresAt": moment(record.expires_at),
+        "expired": record.expired,
+        "stalled": record.stalled,
+        "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
+        "risk": record.risk,
+        "warnings": list(record.warnings),
+        "plan": plan_view(record.plan())
+        if record.plan_text is not None
+        else {"version": record.plan_version, "digest": record.plan_digest},
+        "receipt": {"steps": [receipt(attempt) for attempt in attempts]},
+    }
+    if record.status == "prepared" and record.next_action:
+        value["nextAction"] = "execute"
+    if record.retry_after is not None:
+        value["retryAfterMs"] = record.retry_after
+    if record.source_operation_id is not None:
+        value["sourceOperationId"] = record.source_operation_id
+    if record.error is not None:
+        value["error"] = dict(record.error)
+    return value
+
+
+def receipt(attempt: Attempt) -> dict[str, Json]:
+    """What became of one attempt; one without a receipt is in flight."""
+    found = attempt.receipt
+    if found is None:
+        return {
+            "key": attempt.key,
+            "attempt": attempt.attempt,
+            "state": "in_flight",
+            "intentAt": moment(attempt.intent_at),
+            "receiptAt": None,
+            "httpStatus": None,
+            "requestId": None,
+            "outputs": {},
+            "items": [],
+            "response": None,
+            "error": None,
+        }
+    whole = found.to_json()
+    return {
+        "key": found.key,
+        "attempt": found.attempt,
+        "state": found.state,
+        "intentAt": moment(attempt.intent_at),
+        "receiptAt": moment_or_none(attempt.receipt_at),
+        "httpStatus": found.http_status,
+        "requestId": found.request_id,
+        "outputs": whole["outputs"],
+        "items": whole["items"],
+        "response": found.response,
+        "error": whole["error"],
+    }
+
+
+def node(entity: Entity) -> dict[str, Json]:
+    """An entity of a tree or list."""
+    return entity.to_json()

@@ -1,0 +1,174 @@
+"""The OpenAPI 3.1.0 document, made from the contract table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, TypeAdapter
+from pydantic.json_schema import models_json_schema
+
+from adsunify.contract import ENDPOINTS, Endpoint
+from adsunify.contract.answers import Problem
+from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_PATTERNS, PREFIX
+
+API_VERSION = "1.1.0"
+REFERENCE = "#/components/schemas/{model}"
+STATUS_WORDS: Mapping[int, str] = {
+    200: "Success.",
+    201: "Created or prepared.",
+    202: "Queued.",
+    400: "Provider or operation error; inspect the error and the operation receipt before retrying.",
+    401: "Missing, invalid, expired or revoked bearer token.",
+    403: "Workspace or token permissions do not permit the action.",
+    404: "Account, entity or endpoint not found.",
+    405: "The address does not take this method.",
+    406: "The Accept header excludes JSON.",
+    409: "Idempotency key already used with a different account or payload.",
+    413: "The body is too large.",
+    415: "The body is not JSON.",
+    422: "Invalid input or unsupported native capability.",
+    429: "Too many requests; see Retry-After.",
+    500: "Internal error.",
+    503: "Temporarily unavailable.",
+}
+
+
+def document(base_url: str) -> dict[str, Any]:
+    """The whole document for a server at ``base_url``."""
+    bodies = dict.fromkeys(endpoint.body for endpoint in ENDPOINTS if endpoint.body is not None)
+    models: list[tuple[type[BaseModel], Literal["validation", "serialization"]]] = [(Problem, "serialization")]
+    models += [(body, "validation") for body in bodies]
+    _, schemas = models_json_schema(models, ref_template=REFERENCE)
+    components = dict(schemas.get("$defs", {}))
+    paths: dict[str, dict[str, Any]] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, components)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "adsunify",
+            "version": API_VERSION,
+            "summary": "One advertising API over 12 ad networks.",
+            "description": "Writes are prepared, reviewed, and only then executed.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+            "contact": {"name": "adsunify", "url": base_url},
+        },
+        "servers": [{"url": base_url}],
+        "tags": [{"name": section, "description": section} for section in dict.fromkeys(e.section for e in ENDPOINTS)],
+        "security": [{"advertisingToken": []}],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {
+                "advertisingToken": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "A workspace API key or an OAuth access token.",
+                }
+            },
+            "responses": {f"Error{status}": _error(status) for status in ERROR_STATUSES},
+        },
+    }
+
+
+def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
+        "operationId": endpoint.operation_id,
+        "summary": endpoint.summary,
+        "description": f"{(endpoint.use_case.__doc__ or endpoint.summary).strip()}\n\n{ACCESS_WORDS[endpoint.access]}",
+        "tags": [endpoint.section],
+        "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint), *_header_parameters(endpoint)],
+        "responses": {
+            str(endpoint.status): _success(endpoint, components),
+            **{str(status): {"$ref": f"#/components/responses/Error{status}"} for status in ERROR_STATUSES},
+        },
+    }
+    if endpoint.body is not None:
+        schema = {"$ref": REFERENCE.format(model=endpoint.body.__name__)}
+        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+    return operation
+
+
+def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "pattern": f"^{PATH_PATTERNS[name]}$"}
+            if name in PATH_PATTERNS
+            else {"type": "string", "format": "uuid"},
+        }
+        for name in endpoint.parameters
+    ]
+
+
+def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    if endpoint.query is None:
+        return []
+    schema = endpoint.query.model_json_schema()
+    required = schema.get("required", [])
+    return [
+        {"name": name, "in": "query", "required": name in required, "schema": _without_null(member)}
+        for name, member in schema["properties"].items()
+    ]
+
+
+def _without_null(member: Mapping[str, Any]) -> dict[str, Any]:
+    """A query parameter is absent or a value; there is no null in a query."""
+    kept = {key: value for key, value in member.items() if key not in ("anyOf", "title", "default")}
+    if "default" in member and member["default"] is not None:
+        kept["default"] = member["default"]
+    for option in member.get("anyOf", ()):
+        if option.get("type") != "null":
+            kept |= option
+    return kept
+
+
+def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
+    if not endpoint.idempotent:
+        return []
+    text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
+    schema = {"type": "string", "minLength": 1, "maxLength": 200}
+    return [{"name": "Idempotency-Key", "in": "header", "required": False, "description": text, "schema": schema}]
+
+
+def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
+    schema = TypeAdapter(endpoint.answer).json_schema(ref_template=REFERENCE, mode="serialization")
+    components.update(schema.pop("$defs", {}))
+    name = re.sub(r"\W", "", getattr(endpoint.answer, "__name__", ""))
+    if "title" in schema and schema.get("type") == "object":
+        components[name] = schema
+        schema = {"$ref": REFERENCE.format(model=name)}
+    envelope: dict[str, Any] = {
+        "type": "object",
+        "properties": {"data": schema},
+        "required": ["data"],
+        "additionalProperties": False,
+    }
+    if endpoint.pages:
+        cursor = {
+            "type": "object",
+            "properties": {"nextCursor": {"type": ["string", "null"]}},
+            "required": ["nextCursor"],
+        }
+        envelope["properties"]["page"] = cursor
+        envelope["required"].append("page")
+    headers = {"X-Request-Id": {"description": "The id of this request.", "schema": {"type": "string"}}}
+    if endpoint.idempotent:
+        headers["Idempotency-Replayed"] = {"description": "The key was bound before.", "schema": {"type": "string"}}
+    return {
+        "description": STATUS_WORDS[endpoint.status],
+        "headers": headers,
+        "content": {"application/json": {"schema": envelope}},
+    }
+
+
+def _error(status: int) -> dict[str, Any]:
+    schema = {"$ref": REFERENCE.format(model="Problem")}
+    return {
+        "description": STATUS_WORDS[status],
+        "content": {"application/problem+json": {"schema": schema}},
+    }
