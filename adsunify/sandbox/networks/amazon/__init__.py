@@ -1,0 +1,87 @@
+"""Amazon Ads, Sponsored Products v3, with Profiles v2 and Reporting v3, as the sheet describes them.
+
+Simulated strictly: three regional hosts, vendor media types both ways, 207 batches that are judged item by item.
+`tables` holds hosts, limits and demo profiles; `entities` the four write resources; `columns` the report types.
+"""
+
+from datetime import timedelta
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+from adsunify.sandbox.framework import Network, Route, World, consent_routes
+from adsunify.sandbox.networks.amazon.answers import failure, guard, problem
+from adsunify.sandbox.networks.amazon.entities import RESOURCES
+from adsunify.sandbox.networks.amazon.lists import listed, portfolios
+from adsunify.sandbox.networks.amazon.login import one_profile, profiles, token
+from adsunify.sandbox.networks.amazon.products import budget_usage, eligibility, metadata, recommendations
+from adsunify.sandbox.networks.amazon.reports import cancel, create_report, download, look
+from adsunify.sandbox.networks.amazon.tables import ACCOUNTS, HOSTS, LOGIN, MARKETPLACES, STORAGE_HOST, TOKEN_HOSTS
+from adsunify.sandbox.networks.amazon.writes import FAULTS, creating, deleting, updating
+
+
+def seed(world: World) -> None:
+    """Every profile has run one campaign for a year, so that its reports have rows, and has two portfolios."""
+    for account in world.accounts.values():
+        begun = world.now.astimezone(ZoneInfo(account.timezone)).date() - timedelta(days=365)
+        lowest = MARKETPLACES[account.extra["country"]].budget[0]
+        on = {"state": "ENABLED"}
+        name = f"Evergreen {account.extra['country']}"
+        campaign = world.create(
+            "campaign",
+            account.id,
+            {
+                **on,
+                "name": name,
+                "targetingType": "MANUAL",
+                "startDate": begun.isoformat(),
+                "budget": {"budgetType": "DAILY", "budget": lowest * 50},
+                "dynamicBidding": {"strategy": "LEGACY_FOR_SALES", "placementBidding": []},
+            },
+        )
+        above = {"campaignId": campaign.id}
+        group_data = {**on, **above, "name": name, "defaultBid": (lowest / 2).quantize(Decimal(1), "ROUND_UP")}
+        group = world.create("adGroup", account.id, group_data, parent=campaign.id)
+        above["adGroupId"] = group.id
+        listing = {"sku": "EVERGREEN-1"} if account.extra["type"] == "seller" else {"asin": "B0EVERGRN1"}
+        world.create("productAd", account.id, {**on, **above, **listing}, parent=group.id)
+        for match in ("EXACT", "PHRASE"):
+            keyword = {**on, **above, "keywordText": "camping stove", "matchType": match}
+            world.create("keyword", account.id, keyword, parent=group.id)
+        for portfolio in ("Brand", "Launches"):
+            world.create("portfolio", account.id, {"name": portfolio, "state": "ENABLED", "inBudget": True})
+
+
+NETWORK = Network(
+    code="amazon",
+    first_id=301_000_000_000_001,
+    accounts=ACCOUNTS,
+    routes=(
+        *consent_routes(LOGIN),
+        Route("POST", TOKEN_HOSTS, "/auth/o2/token", token, role="login"),
+        Route("GET", HOSTS, "/v2/profiles", profiles),
+        Route("GET", HOSTS, "/v2/profiles/{profile}", one_profile),
+        *(
+            route
+            for resource in RESOURCES
+            for route in (
+                Route("POST", HOSTS, resource.path, creating(resource), faults=FAULTS),
+                Route("PUT", HOSTS, resource.path, updating(resource), faults=FAULTS),
+                Route("POST", HOSTS, f"{resource.path}/delete", deleting(resource), faults=FAULTS),
+                Route("POST", HOSTS, f"{resource.path}/list", listed(resource)),
+            )
+        ),
+        Route("POST", HOSTS, "/sp/campaigns/budget/usage", budget_usage),
+        Route("POST", HOSTS, "/sp/targets/keywords/recommendations", recommendations),
+        Route("POST", HOSTS, "/portfolios/list", portfolios),
+        Route("POST", HOSTS, "/eligibility/product/list", eligibility),
+        Route("POST", HOSTS, "/product/metadata", metadata),
+        Route("POST", HOSTS, "/reporting/reports", create_report),
+        Route("GET", HOSTS, "/reporting/reports/{report}", look, faults=frozenset({"error_in_200"})),
+        Route("DELETE", HOSTS, "/reporting/reports/{report}", cancel),
+        Route("GET", (STORAGE_HOST,), "/reports/{report}.json.gz", download, role="download"),
+    ),
+    problem=problem,
+    failure=failure,
+    guard=guard,
+    seed=seed,
+)

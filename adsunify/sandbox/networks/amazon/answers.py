@@ -1,0 +1,122 @@
+"""Errors in Amazon's three shapes (sheet section 15), the guard, and who and when a request is about."""
+
+import re
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from adsunify.sandbox.framework import Account, Answer, Problem, Request, bearer
+from adsunify.sandbox.networks.amazon.tables import CLIENT_HEADER, REGION, SCOPE_HEADER
+
+STATUS = {
+    "media_type": 415,
+    "accept": 406,
+    "token_missing": 401,
+    "token_invalid": 401,
+    "token_expired": 401,
+    "header": 401,  # a required header is missing: the gateway knows neither client nor profile (status: our choice)
+    "client": 401,
+    "scope": 401,
+    "not_found": 404,
+}
+# section 15 (a) names six codes; those of 404, 405, 406 and 422 are our choice
+CODES = {
+    400: "INVALID_ARGUMENT",
+    401: "UNAUTHORIZED",
+    403: "ACCESS_DENIED",
+    404: "NOT_FOUND",
+    405: "METHOD_NOT_ALLOWED",
+    406: "NOT_ACCEPTABLE",
+    415: "UNSUPPORTED_MEDIA_TYPE",
+    422: "UNPROCESSABLE_ENTITY",
+    429: "THROTTLED",
+    500: "INTERNAL_ERROR",
+}
+RETRY_AFTER = {"Retry-After": "2"}
+
+
+class ItemError(Exception):
+    """Why one item of a batch is refused: one of the item error types of section 15 (c), with its reason.
+
+    `where` is a JSON pointer into the request body; `more` holds members that only some types have.
+    """
+
+    def __init__(self, type: str, reason: str, where: str, message: str, trigger: Any = None,  # noqa: A002
+                 more: Mapping[str, Any] | None = None) -> None:  # fmt: skip
+        super().__init__(f"{type} {reason} at {where}: {message}")
+        self.type = type
+        self.reason = reason
+        self.cause = {"location": location(where), **({} if trigger is None else {"trigger": str(trigger)})}
+        self.message = message
+        self.more = dict(more or {})
+
+    def native(self) -> dict[str, Any]:
+        """`{"errorType", "errorValue": {<errorType>: {...}}}`: exactly one key in errorValue."""
+        value = {"reason": self.reason, "cause": self.cause, **self.more, "message": self.message}
+        return {"errorType": self.type, "errorValue": {self.type: value}}
+
+
+def location(pointer: str) -> str:
+    """A JSON pointer as Amazon writes places: `/adGroups/0/defaultBid` is `$.adGroups[0].defaultBid`."""
+    return "$" + re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", pointer.replace("/", "."))
+
+
+def guard(request: Request) -> None:
+    """Section 1: token, client id, and on every call but profiles the profile, at the host of its region."""
+    bearer(request)
+    if request.header(CLIENT_HEADER) != request.world.client_id:
+        raise Problem("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
+    if request.path.startswith("/v2/profiles"):
+        if SCOPE_HEADER in request.headers:  # section 3: no Scope header here
+            raise Problem("value", SCOPE_HEADER, f"{SCOPE_HEADER} is not sent to profiles")
+        return
+    account = request.account(request.header(SCOPE_HEADER))
+    if account is None:
+        raise Problem("scope", SCOPE_HEADER, "No matching advertiser found for scope")
+    if account.extra["region"] != REGION[request.host]:
+        raise Problem("scope", SCOPE_HEADER, "Not authorized to access scope")
+
+
+def profile(request: Request) -> Account:
+    """The profile a guarded request is about."""
+    account = request.account(request.headers[SCOPE_HEADER])
+    assert account is not None  # the guard has seen it
+    return account
+
+
+def today(request: Request, account: Account) -> date:
+    """The date in the profile's time zone."""
+    return request.now.astimezone(ZoneInfo(account.timezone)).date()
+
+
+def problem(request: Request, problem: Problem) -> Answer:
+    """A refused request as a whole."""
+    if request.route.role == "login":  # section 2; 400 for invalid_client too: the sheet gives no other status
+        known = ("invalid_client", "invalid_grant", "unsupported_grant_type")
+        code = problem.code if problem.code in known else "invalid_request"
+        return Answer(400, {"error": code, "error_description": problem.message})
+    status = STATUS.get(problem.code, 400)
+    body = _body(request, status, problem.message)
+    if status == 400 and "message" in body:
+        type_, reason = ("invalidInputError", "INVALID_TOKEN") if problem.code == "token" else (
+            "malformedValueError", "PATTERN_NOT_MATCHED")  # fmt: skip
+        body["errors"] = [ItemError(type_, reason, problem.where, problem.message, problem.value).native()]
+    return Answer(status, body)
+
+
+def failure(request: Request, status: int) -> Answer:
+    """A bare status: unknown path or method, or a told fault."""
+    if request.route.role == "login":
+        return Answer(status, {"error": "server_error", "error_description": f"HTTP {status}"})
+    return Answer(status, _body(request, status, f"HTTP {status}"), RETRY_AFTER if status == 429 else {})
+
+
+def _body(request: Request, status: int, message: str) -> dict[str, Any]:
+    """Shape (a) on the Sponsored Products resources and portfolios, (b) everywhere else.
+
+    The code of (b) is the status in digits, as the eligibility description says and the 425 of section 12 shows.
+    """
+    if re.fullmatch(r"/(sp|portfolios)(/.*)?", request.path) and not request.path.endswith("/budget/usage"):
+        return {"code": CODES.get(status, CODES[500 if status >= 500 else 400]), "message": message}
+    return {"code": str(status), "details": message}

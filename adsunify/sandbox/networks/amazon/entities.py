@@ -1,0 +1,270 @@
+"""The four write resources as tables: which members they take, and how the parts fit together.
+
+A member has a shape (wrong: the whole request is 400) and a rule (broken: only that item fails, in a 207). The sheet
+does not draw this line; we draw it between JSON types and everything that needs values (presence, enums, limits).
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from attrs import field, frozen
+
+from adsunify.sandbox.framework import Check, Entity, Problem, integer, listing, nullable, number, record, text
+from adsunify.sandbox.networks.amazon import rules
+from adsunify.sandbox.networks.amazon.answers import ItemError
+from adsunify.sandbox.networks.amazon.rules import Item, Rule
+
+Data = dict[str, Any]
+ARCHIVED = "ARCHIVED"
+CREATE, UPDATE = "create", "update"
+BOTH = frozenset({CREATE, UPDATE})
+ANY_TEXT = text(0)
+
+
+@frozen
+class Member:
+    """One member of an entity: JSON shape, rule, and in which calls it is taken, required, or may be null."""
+
+    shape: Check
+    rule: Rule = rules.free
+    taken: frozenset[str] = BOTH
+    required: bool = False
+    null: frozenset[str] = frozenset()
+
+    def check(self, call: str) -> Check:
+        """The shape in one kind of call."""
+        return nullable(self.shape) if call in self.null else self.shape
+
+
+@frozen
+class Resource:
+    """One write resource. `parents`: (member that names it, kind), the nearest last; `settle` fits the parts together.
+
+    `filters`: the list filters beside stateFilter and those by id; `single` is the entity's name in a full answer.
+    """
+
+    kind: str
+    entity_type: str
+    collection: str
+    single: str
+    id_name: str
+    media: str
+    members: Mapping[str, Member]
+    parents: tuple[tuple[str, str], ...]
+    settle: Callable[[Item, Data], None]
+    filters: tuple[str, ...] = ()
+    path: str = field(init=False)
+
+    @path.default
+    def _path(self) -> str:
+        return f"/sp/{self.collection}"
+
+    @property
+    def id_filter(self) -> str:
+        """Name of the filter by own id."""
+        return f"{self.id_name}Filter"
+
+    def shape(self, call: str) -> Check:
+        """The shape of one item of a request. What is required is a rule, not a shape."""
+        members = {name: member.check(call) for name, member in self.members.items() if call in member.taken}
+        return record(optional={**members, self.id_name: ANY_TEXT} if call == UPDATE else members)
+
+    def view(self, entity: Entity) -> Data:
+        """The entity as Amazon shows it, without extended data."""
+        return {self.id_name: entity.id, **entity.data}
+
+
+def entity_children(item: Item, kind: str, parent: str) -> list[Entity]:
+    """What stands under a parent and is not archived. (That archived names are free again is our choice.)"""
+    found = item.world.entities(kind, item.account.id, parent)
+    return [one for one in found if one.data["state"] != ARCHIVED and (item.before is None or one.id != item.before.id)]
+
+
+def _settle_campaign(item: Item, data: Data) -> None:
+    """Defaults, dates and name of a campaign, and its budget against the bids below it."""
+    before = None if item.before is None else item.before.data
+    # native default of an absent startDate: today; of dynamicBidding: down only (both our choice, the sheet is silent)
+    data.setdefault("startDate", item.today.isoformat())
+    data.setdefault("dynamicBidding", {"strategy": "LEGACY_FOR_SALES", "placementBidding": []})
+    _dates(item, data, before)
+    if before is not None and data["targetingType"] != before["targetingType"]:  # section 14: locked
+        raise ItemError("otherError", "OTHER_ERROR", f"{item.where}/targetingType", "cannot be changed")
+    if item.seller:  # unique per account for sellers, vendors may repeat
+        _unique(item, data, "name", item.world.entities("campaign", item.account.id))
+    if item.before is not None:
+        amount = data["budget"]["budget"]
+        for group in entity_children(item, "adGroup", item.before.id):
+            _affords(item, amount, group.data["defaultBid"], "BUDGET_LT_DEFAULT_BIDS")
+            for keyword in entity_children(item, "keyword", group.id):
+                _affords(item, amount, keyword.data.get("bid"), "BUDGET_LT_KEYWORD_BIDS")
+
+
+def _dates(item: Item, data: Data, before: Mapping[str, Any] | None) -> None:
+    start, today = date.fromisoformat(data["startDate"]), item.today
+    if before is None or before["startDate"] != data["startDate"]:
+        if before is not None and date.fromisoformat(before["startDate"]) <= today:
+            raise _date_error(item, "UPDATING_READ_ONLY_START_DATE", "startDate")
+        if start < today:
+            raise _date_error(item, "START_DATE_EARLIER_THAN_TODAY", "startDate")
+    if "endDate" in data:
+        end, moved = date.fromisoformat(data["endDate"]), before is None or before.get("endDate") != data["endDate"]
+        if moved and end < today:
+            raise _date_error(item, "END_DATE_EARLIER_THAN_TODAY", "endDate")
+        if end < start:
+            raise _date_error(item, "START_DATE_AFTER_END_DATE", "endDate")
+
+
+def _date_error(item: Item, reason: str, name: str) -> ItemError:
+    return ItemError("dateError", reason, f"{item.where}/{name}", f"not on {item.today}, the profile's today")
+
+
+def _affords(item: Item, amount: Decimal, bid: Decimal | None, reason: str) -> None:
+    if bid is not None and bid > amount:
+        raise ItemError("budgetError", reason, f"{item.where}/budget/budget", f"a bid is {bid}", amount)
+
+
+def _settle_ad_group(item: Item, data: Data) -> None:
+    _unique(item, data, "name", item.world.entities("adGroup", item.account.id, data["campaignId"]))
+    _within_budget(item, data["campaignId"], data["defaultBid"], "defaultBid")
+
+
+def _settle_ad(item: Item, data: Data) -> None:
+    """Exactly one of sku (sellers) and asin (vendors), once in the ad group."""
+    named = [name for name in ("sku", "asin") if name in data]
+    if not named:
+        raise rules.missing(f"{item.where}/{'sku' if item.seller else 'asin'}")
+    # both at once cannot come so far: the rule of the wrong one has refused it
+    _unique(item, data, named[0], item.world.entities("productAd", item.account.id, data["adGroupId"]))
+
+
+def _settle_keyword(item: Item, data: Data) -> None:
+    campaign = item.world.find("campaign", data["campaignId"], item.account.id)
+    if campaign is not None and campaign.data["targetingType"] == "AUTO":
+        reason = "TARGETING_TYPE_NOT_ALLOWED_FOR_AUTO_TARGETING_CAMPAIGN"
+        raise ItemError("targetingClauseSetupError", reason, item.where, "the campaign targets automatically")
+    siblings = item.world.entities("keyword", item.account.id, data["adGroupId"])
+    _unique(item, data, "keywordText", [one for one in siblings if one.data["matchType"] == data["matchType"]])
+    if "bid" in data:
+        _within_budget(item, data["campaignId"], data["bid"], "bid")
+
+
+def _within_budget(item: Item, campaign_id: str, bid: Decimal, name: str) -> None:
+    """Section 7: a bid must not exceed the campaign's budget."""
+    campaign = item.world.find("campaign", campaign_id, item.account.id)
+    if campaign is not None and bid > campaign.data["budget"]["budget"]:
+        limit = {"upperLimit": str(campaign.data["budget"]["budget"])}
+        raise ItemError("biddingError", "BID_GT_BUDGET", f"{item.where}/{name}", "above the budget", bid, limit)
+
+
+def _unique(item: Item, data: Data, name: str, others: list[Entity]) -> None:
+    """Compared exactly, against what is not archived."""
+    own = None if item.before is None else item.before.id
+    for other in others:
+        if other.id != own and other.data["state"] != ARCHIVED and other.data.get(name) == data[name]:
+            reason = "NAME_NOT_UNIQUE" if name == "name" else "DUPLICATE_VALUE"
+            raise ItemError("duplicateValueError", reason, f"{item.where}/{name}", "exists already", data[name])
+
+
+def _tags(value: Any, where: str) -> dict[str, str]:
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        raise Problem("type", where, "must be an object of strings", value)
+    if len(value) > 50:
+        raise Problem("value", where, "at most 50 tags", len(value))
+    return value
+
+
+# ARCHIVED is not a state one may write: use delete (section 10)
+_STATE = Member(ANY_TEXT, rules.one_of("ENABLED", "PAUSED"), required=True)
+_CREATE_ONLY = frozenset({CREATE})
+_PARENT = Member(ANY_TEXT, taken=_CREATE_ONLY, required=True)
+
+CAMPAIGN = Resource(
+    kind="campaign",
+    entity_type="CAMPAIGN",
+    collection="campaigns",
+    single="campaign",
+    id_name="campaignId",
+    media="application/vnd.spCampaign.v3+json",
+    members={
+        "name": Member(ANY_TEXT, rules.campaign_name, required=True),
+        "targetingType": Member(ANY_TEXT, rules.one_of("AUTO", "MANUAL"), required=True),
+        "state": _STATE,
+        "budget": Member(record(optional={"budgetType": ANY_TEXT, "budget": number()}), rules.budget, required=True),
+        "startDate": Member(ANY_TEXT, rules.calendar_date),
+        "endDate": Member(ANY_TEXT, rules.calendar_date, null=BOTH),
+        "dynamicBidding": Member(
+            record(
+                optional={
+                    "strategy": ANY_TEXT,
+                    "placementBidding": listing(record(optional={"placement": ANY_TEXT, "percentage": integer()})),
+                }
+            ),
+            rules.dynamic_bidding,
+        ),
+        "portfolioId": Member(ANY_TEXT, rules.portfolio, null=frozenset({UPDATE})),
+        "tags": Member(_tags),
+    },
+    parents=(),
+    settle=_settle_campaign,
+    filters=("portfolioIdFilter", "nameFilter"),
+)
+AD_GROUP = Resource(
+    kind="adGroup",
+    entity_type="AD_GROUP",
+    collection="adGroups",
+    single="adGroup",
+    id_name="adGroupId",
+    media="application/vnd.spAdGroup.v3+json",
+    members={
+        "campaignId": _PARENT,
+        "name": Member(ANY_TEXT, rules.ad_group_name, required=True),
+        "state": _STATE,
+        "defaultBid": Member(number(), rules.default_bid, required=True),
+    },
+    parents=(("campaignId", "campaign"),),
+    settle=_settle_ad_group,
+    filters=("campaignIdFilter", "campaignTargetingTypeFilter", "nameFilter"),
+)
+PRODUCT_AD = Resource(
+    kind="productAd",
+    entity_type="PRODUCT_AD",
+    collection="productAds",
+    single="productAd",
+    id_name="adId",
+    media="application/vnd.spProductAd.v3+json",
+    members={
+        "campaignId": _PARENT,
+        "adGroupId": _PARENT,
+        "state": _STATE,
+        "sku": Member(ANY_TEXT, rules.sku, _CREATE_ONLY),
+        "asin": Member(ANY_TEXT, rules.asin, _CREATE_ONLY),
+        "customText": Member(text(50, 150, "[^a-z<>^][^<>^]+"), rules.custom_text, _CREATE_ONLY),
+    },
+    parents=(("campaignId", "campaign"), ("adGroupId", "adGroup")),
+    settle=_settle_ad,
+    filters=("campaignIdFilter", "adGroupIdFilter"),
+)
+KEYWORD = Resource(
+    kind="keyword",
+    entity_type="KEYWORD",
+    collection="keywords",
+    single="keyword",
+    id_name="keywordId",
+    media="application/vnd.spKeyword.v3+json",
+    members={
+        "campaignId": _PARENT,
+        "adGroupId": _PARENT,
+        "state": _STATE,
+        "keywordText": Member(ANY_TEXT, rules.keyword_text, _CREATE_ONLY, required=True),
+        "matchType": Member(ANY_TEXT, rules.one_of("EXACT", "PHRASE", "BROAD"), _CREATE_ONLY, required=True),
+        "bid": Member(number(), rules.keyword_bid, null=BOTH),  # null or absent: the ad group's default bid
+        "nativeLanguageKeyword": Member(ANY_TEXT, taken=_CREATE_ONLY),
+        "nativeLanguageLocale": Member(ANY_TEXT, rules.locale, _CREATE_ONLY),
+    },
+    parents=(("campaignId", "campaign"), ("adGroupId", "adGroup")),
+    settle=_settle_keyword,
+    filters=("campaignIdFilter", "adGroupIdFilter", "keywordTextFilter", "matchTypeFilter", "locale"),
+)
+RESOURCES = (CAMPAIGN, AD_GROUP, PRODUCT_AD, KEYWORD)

@@ -1,0 +1,83 @@
+"""What campaigns did on a day: plausible, and the same whenever it is asked for.
+
+A campaign's figures are integers (money in the smallest unit of the currency) drawn from a digest of profile, campaign
+and day; ad groups, ads, keywords and placements share them out without remainder, so that every report type adds up.
+"""
+
+import hashlib
+from datetime import date
+from decimal import Decimal
+
+from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
+
+Figures = dict[str, int]
+WINDOWS = ("1d", "7d", "14d", "30d")
+_GROWTH = {"1d": 60, "7d": 85, "14d": 95, "30d": 100}  # percent of the conversions seen within the window
+
+
+def figures(account: Account, campaign: Entity, day: date) -> Figures:
+    """One campaign on one day. `cost` and `sales...` in the currency's smallest unit."""
+    digest = hashlib.sha256(f"{account.id} {campaign.id} {day}".encode()).digest()
+    drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
+    places = MARKETPLACES[account.extra["country"]].places
+    budget = int(campaign.data["budget"]["budget"].scaleb(places))
+    impressions = 900 + drawn[0] % 2600
+    clicks = impressions * (5 + drawn[1] % 12) // 1000
+    per_click = max(min(budget // 40, 10**places * (100 if places == 0 else 1)), 1)
+    cost = min(clicks * per_click * (60 + drawn[2] % 41) // 100, budget)
+    purchases = clicks * (6 + drawn[3] % 10) // 100
+    price = (1500 + drawn[4] % 3000) * (1 if places else 2)
+    made = {"impressions": impressions, "clicks": clicks, "cost": cost}
+    for window in WINDOWS:
+        bought = purchases * _GROWTH[window] // 100
+        same = bought * 7 // 10
+        made |= {
+            f"purchases{window}": bought,
+            f"purchasesSameSku{window}": same,
+            f"unitsSoldClicks{window}": bought,
+            f"unitsSoldSameSku{window}": same,
+            f"sales{window}": bought * price,
+            f"attributedSalesSameSku{window}": same * price,
+        }
+    made["addToList"] = clicks // 9
+    return made
+
+
+def shared(whole: Figures, parts: int, position: int) -> Figures:
+    """The part at `position` of figures shared out over `parts`; all parts together are the whole."""
+    return {name: value // parts + (position < value % parts) for name, value in whole.items()}
+
+
+def spent(account: Account, campaign: Entity, day: date) -> Decimal:
+    """A campaign's cost on a day in major units."""
+    return Decimal(figures(account, campaign, day)["cost"]).scaleb(-MARKETPLACES[account.extra["country"]].places)
+
+
+def serving(world: World, campaign: Entity, day: date) -> bool:
+    """Whether the campaign has activity on a day: enabled, begun, not over, and something under it to serve.
+
+    States have no history here: what is enabled now counts as enabled since its start date.
+    """
+    data = campaign.data
+    if data["state"] != "ENABLED" or not data["startDate"] <= day.isoformat() <= data.get("endDate", "9999-12-31"):
+        return False
+    return bool(leaves(world, campaign, "productAd")) and (
+        data["targetingType"] == "AUTO" or bool(leaves(world, campaign, "keyword"))
+    )
+
+
+def leaves(world: World, campaign: Entity, kind: str) -> list[tuple[Entity, Entity]]:
+    """(ad group, leaf) for every enabled ad or keyword in an enabled ad group."""
+    return [
+        (group, leaf)
+        for group in world.entities("adGroup", campaign.account, campaign.id)
+        if group.data["state"] == "ENABLED"
+        for leaf in world.entities(kind, campaign.account, group.id)
+        if leaf.data["state"] == "ENABLED"
+    ]
+
+
+def summed(many: list[Figures]) -> Figures:
+    """Figures of several days added up."""
+    return {name: sum(one[name] for one in many) for name in many[0]}

@@ -1,0 +1,190 @@
+"""Products: eligibility, metadata, keyword recommendations; and the budget usage of campaigns (sheet section 13).
+
+Any well-formed ASIN or SKU exists, unless it contains `missing`; one that contains `ineligible` or `processing` is
+ineligible, one that contains `warning` is eligible with a warning (so that all three statuses can be had).
+"""
+
+import hashlib
+import re
+from decimal import Decimal
+from typing import Any
+
+from adsunify.sandbox.framework import (
+    Account,
+    Answer,
+    Problem,
+    Request,
+    anything,
+    boolean,
+    choice,
+    integer,
+    listing,
+    parse_json,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.amazon.answers import profile, today
+from adsunify.sandbox.networks.amazon.figures import serving, spent
+from adsunify.sandbox.networks.amazon.tables import (
+    METADATA_REQUEST_MEDIA,
+    METADATA_RESPONSE_MEDIA,
+    RECOMMENDATION_MEDIA,
+    USAGE_MEDIA,
+)
+from adsunify.sandbox.networks.amazon.writes import body_of
+
+_ELIGIBILITY = record(
+    required={"productDetailsList": listing(record({"asin": text()}, {"sku": text()}), 1, 30)},
+    optional={"adType": choice("sp", "sb", "sd"), "locale": text()},
+)
+_METADATA = record(
+    required={"pageIndex": integer(0), "pageSize": integer(1, 300)},
+    optional={
+        "adType": choice("SP", "SB", "SD"),
+        "asins": listing(text(), 1, 300),
+        "skus": listing(text(), 1, 300),
+        "searchStr": text(0),
+        "checkItemDetails": boolean,
+        "checkEligibility": boolean,
+        "cursorToken": text(0),
+        "sortOrder": choice("ASC", "DESC"),
+        "sortBy": choice("SUGGESTED", "CREATED_DATE"),
+        "locale": text(),
+    },
+    at_most_one=(("asins", "skus", "searchStr"),),
+)
+_RECOMMENDATIONS = record(
+    required={"recommendationType": choice("KEYWORDS_FOR_ASINS"), "asins": listing(text(), 1, 50)},
+    optional={
+        "sortDimension": choice("CLICKS", "CONVERSIONS", "DEFAULT"),
+        "maxRecommendations": integer(0, 200),
+        "locale": text(),
+        "biddingStrategy": anything,
+    },
+)
+_USAGE = record(required={"campaignIds": listing(text(), 1, 100)})
+_CATALOGUE = 45  # products that a search looks through
+_IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hiking cooker", "titanium pot")
+
+
+def eligibility(request: Request) -> Answer:
+    """`POST /eligibility/product/list`. An unknown product is 404, as the eligibility description says."""
+    given = request.json(_ELIGIBILITY)
+    rows = []
+    for position, product in enumerate(given["productDetailsList"]):
+        if not _exists(product):
+            raise Problem("not_found", f"/productDetailsList/{position}/asin", "Cannot find requested entity")
+        status = _status(*product.values())
+        name = {"INELIGIBLE": "LISTING_SUPRESSED", "ELIGIBLE_WITH_WARNING": "OUT_OF_STOCK"}.get(status)
+        why = [] if name is None else [{"name": name, "severity": status, "message": f"The product is {status}."}]
+        rows.append({"productDetails": product, "overallStatus": status, "eligibilityStatusList": why})
+    return Answer(200, {"productResponseList": rows})
+
+
+def metadata(request: Request) -> Answer:
+    """`POST /product/metadata`, by asins, skus (sellers) or title; with none of them the whole catalogue."""
+    request.media(METADATA_REQUEST_MEDIA)
+    request.accept(METADATA_RESPONSE_MEDIA)
+    given, account = _METADATA(parse_json(request.body), ""), profile(request)
+    if given.get("checkEligibility") and "adType" not in given:
+        raise Problem("required", "/adType", "adType is required to check eligibility")
+    if "skus" in given and (account.extra["type"] != "seller" or given.get("adType", "SP") != "SP"):
+        raise Problem("value", "/skus", "skus are for sellers and adType SP only")
+    found = [_product(account, given, *one) for one in _wanted(given)]
+    cursor = given.get("cursorToken", "")
+    if cursor and not (cursor.isascii() and cursor.isdigit()):
+        raise Problem("value", "/cursorToken", "is not a cursor of this list")
+    page, size = int(cursor or given["pageIndex"]), given["pageSize"]
+    after = str(page + 1) if (page + 1) * size < len(found) else ""  # empty: no further data
+    body = {"ProductMetadataList": found[page * size : (page + 1) * size], "cursorToken": after}
+    return Answer(200, body, media_type=METADATA_RESPONSE_MEDIA)
+
+
+def recommendations(request: Request) -> Answer:
+    """`POST /sp/targets/keywords/recommendations`. Accept is not in the sheet: the vendor type, JSON, or anything."""
+    accepted = request.headers.get("Accept", "*/*").lower()
+    if accepted not in (RECOMMENDATION_MEDIA, "application/json", "*/*"):
+        raise Problem("accept", "Accept", f"must be {RECOMMENDATION_MEDIA}")
+    given = request.json(_RECOMMENDATIONS, RECOMMENDATION_MEDIA)
+    known = [asin for asin in given["asins"] if _exists({"asin": asin})]
+    ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in known for idea in _IDEAS))
+    rows = [
+        {
+            "keyword": idea,
+            # bids are integers in hundredths (section 13, unverified)
+            "bidInfo": [{"matchType": match, "bid": _number(f"{idea} {match}", 40, 180)}
+                        for match in ("EXACT", "PHRASE", "BROAD")],
+        }
+        for idea in ideas[: given.get("maxRecommendations", 200)]
+    ]  # fmt: skip
+    return Answer(200, {"keywordTargetList": rows}, media_type=RECOMMENDATION_MEDIA)
+
+
+def budget_usage(request: Request) -> Answer:
+    """`POST /sp/campaigns/budget/usage`: 207, `success` and `error` side by side, each with its index."""
+    given, account = body_of(request, USAGE_MEDIA, _USAGE)["campaignIds"], profile(request)
+    success, errors, day = list[dict[str, Any]](), list[dict[str, Any]](), today(request, account)
+    for index, campaign_id in enumerate(given):
+        campaign = request.world.find("campaign", campaign_id, account.id)
+        if campaign is None:
+            details = "Campaign not found"
+            errors.append({"code": "404", "campaignId": campaign_id, "index": index, "details": details})
+            continue
+        budget = campaign.data["budget"]["budget"]
+        cost = spent(account, campaign, day) if serving(request.world, campaign, day) else Decimal(0)
+        row = {"campaignId": campaign_id, "index": index, "budget": budget}
+        percent = (cost * 100 / budget).quantize(Decimal("0.01"))
+        success.append({**row, "budgetUsagePercent": percent, "usageUpdatedTimestamp": request.now.isoformat()})
+    return Answer(207, {"success": success, "error": errors}, media_type=USAGE_MEDIA)
+
+
+def _wanted(given: dict[str, Any]) -> list[tuple[str, str]]:
+    """ASIN and SKU of every product asked for; unknown ones are left out."""
+    if "asins" in given:
+        return [(asin, f"SKU-{asin}") for asin in given["asins"] if _exists({"asin": asin})]
+    if "skus" in given:
+        return [(_number_asin(sku), sku) for sku in given["skus"] if _exists({"sku": sku})]
+    demo = [(f"B0DEMO{number:04}", f"DEMO-{number:04}") for number in range(1, _CATALOGUE + 1)]
+    return [one for one in demo if given.get("searchStr", "").casefold() in _title(one[1]).casefold()]
+
+
+def _product(account: Account, given: dict[str, Any], asin: str, sku: str) -> dict[str, Any]:
+    """One row; details and eligibility only where asked for, the SKU for sellers only."""
+    row: dict[str, Any] = {"asin": asin, "availability": "IN_STOCK"}
+    if account.extra["type"] == "seller":
+        row["sku"] = sku
+    if given.get("checkItemDetails"):
+        price = {"amount": Decimal(_number(sku, 5, 90)), "currency": account.currency}
+        row |= {"title": _title(sku), "brand": "Demo", "category": "Camping", "priceToPay": price}
+    if given.get("checkEligibility"):
+        ineligible = _status(asin, sku) == "INELIGIBLE"
+        row["eligibilityStatus"] = "INELIGIBLE" if ineligible else "ELIGIBLE"
+        row["ineligibilityCodes"] = ["LISTING_SUPRESSED"] if ineligible else []
+        row["ineligibilityReasons"] = ["The listing is suppressed"] if ineligible else []
+    return row
+
+
+def _title(sku: str) -> str:
+    return f"Demo product {sku}"
+
+
+def _exists(product: dict[str, str]) -> bool:
+    named = " ".join(product.values()).lower()
+    well_formed = re.fullmatch("[A-Z0-9]{10}", product.get("asin", "B000000000"))
+    return "missing" not in named and (well_formed is not None or _status(product.get("asin", "")) != "ELIGIBLE")
+
+
+def _status(*ids: str) -> str:
+    named = " ".join(ids).lower()
+    if "ineligible" in named or "processing" in named:
+        return "INELIGIBLE"
+    return "ELIGIBLE_WITH_WARNING" if "warning" in named else "ELIGIBLE"
+
+
+def _number(seed: str, least: int, most: int) -> int:
+    return least + int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") % (most - least + 1)
+
+
+def _number_asin(sku: str) -> str:
+    """The ASIN a SKU sells, the same one every time."""
+    return "B0" + hashlib.sha256(sku.encode()).hexdigest()[:8].upper()

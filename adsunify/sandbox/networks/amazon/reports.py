@@ -1,0 +1,185 @@
+"""Reporting v3 (sheet section 12): create, look (PENDING, PROCESSING, COMPLETED), cancel, download."""
+
+import gzip
+import hashlib
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from adsunify.sandbox.framework import (
+    Answer,
+    Entity,
+    Problem,
+    Refusal,
+    Request,
+    World,
+    choice,
+    listing,
+    record,
+    text,
+    write_json,
+)
+from adsunify.sandbox.networks.amazon.answers import profile, today
+from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES, ReportType
+from adsunify.sandbox.networks.amazon.rows import rows
+from adsunify.sandbox.networks.amazon.tables import REPORT_MEDIA, STORAGE_HOST
+
+LONGEST, OLDEST = 31, 95  # days of one report, days of history
+LINK_SECONDS = 3600
+# what the first, second and every later look at a job finds
+_STATUSES = ("PENDING", "PROCESSING", "COMPLETED")
+
+_CONFIGURATION = record(
+    required={
+        "adProduct": choice("SPONSORED_PRODUCTS"),
+        "reportTypeId": choice(*REPORT_TYPES),
+        "groupBy": listing(text(), 1),
+        "timeUnit": choice("DAILY", "SUMMARY"),
+        "format": choice("GZIP_JSON"),
+        "columns": listing(text(), 1),
+    },
+    optional={"filters": listing(record({"field": text(), "values": listing(text(), 1)}))},
+)
+
+
+def _date(value: Any, where: str) -> str:
+    try:
+        return date.fromisoformat(text(10, 10)(value, where)).isoformat()
+    except ValueError as error:
+        raise Problem("value", where, "must be YYYY-MM-DD", value) from error
+
+
+_REPORT = record(
+    required={"startDate": _date, "endDate": _date, "configuration": _CONFIGURATION},
+    optional={"name": text(0)},
+)
+
+
+def create_report(request: Request) -> Answer:
+    """`POST /reporting/reports`. 425 while an identical request exists, COMPLETED ones included (our reading)."""
+    given, account = request.json(_REPORT, REPORT_MEDIA), profile(request)
+    request.query()
+    _check_range(given, today(request, account))
+    _check_columns(given["configuration"])
+    for job in request.world.entities("report", account.id):
+        if job.data["request"] == given:
+            detail = f"The Request is a duplicate of : {job.id}"
+            raise Refusal(Answer(425, {"code": "425", "detail": detail}))  # `detail`, as in the sheet
+    data = {"request": given, "looks": 0}
+    job = request.world.create("report", account.id, data, id=str(uuid.uuid4()), logged=False)
+    return Answer(200, _view(request.world, job, "PENDING"))
+
+
+def look(request: Request) -> Answer:
+    """`GET /reporting/reports/{reportId}`: each look moves the job on; each COMPLETED one carries a fresh link."""
+    job = _job(request)
+    if request.told("error_in_200"):
+        return Answer(200, {**_view(request.world, job, "FAILED"), "failureReason": "Internal error"})
+    status = _STATUSES[min(job.data["looks"], len(_STATUSES) - 1)]
+    job = request.world.put(job, {**job.data, "looks": job.data["looks"] + 1}, logged=False)
+    return Answer(200, _view(request.world, job, status))
+
+
+def cancel(request: Request) -> Answer:
+    """`DELETE /reporting/reports/{reportId}`: a pending one only (what a later one gets, 400, is our choice)."""
+    job = _job(request)
+    if job.data["looks"] > 1:
+        raise Problem("state", "reportId", "only a PENDING report can be cancelled")
+    request.world.remove(job, logged=False)
+    return Answer(200, _view(request.world, job, "CANCELLED"))
+
+
+def download(request: Request) -> Answer:
+    """The pre-signed link on the storage host: no credentials, unaltered query, in time."""
+    if "Authorization" in request.headers:
+        return _denied(400, "InvalidArgument", "Only one auth mechanism allowed")
+    given = dict(request.pairs)
+    job = request.world.find("report", request.slots["report"])
+    expires = given.get("X-Amz-Expires", "")
+    if job is None or given != _signature(job.id, expires):
+        return _denied(403, "SignatureDoesNotMatch", "The request signature does not match")
+    if int(expires) <= request.now.timestamp():
+        return _denied(403, "AccessDenied", "Request has expired")
+    return Answer(200, _content(request.world, job), media_type="binary/octet-stream")
+
+
+def _check_range(given: Mapping[str, Any], day: date) -> None:
+    start, end = date.fromisoformat(given["startDate"]), date.fromisoformat(given["endDate"])
+    if end < start:
+        raise Problem("value", "/endDate", "endDate must not be before startDate", given["endDate"])
+    if (end - start).days + 1 > LONGEST:
+        raise Problem("value", "/endDate", f"at most {LONGEST} days per report", given["endDate"])
+    if start < day - timedelta(days=OLDEST):
+        raise Problem("value", "/startDate", f"at most {OLDEST} days back", given["startDate"])
+
+
+def _check_columns(configuration: Mapping[str, Any]) -> None:
+    report: ReportType = REPORT_TYPES[configuration["reportTypeId"]]
+    groups, columns = configuration["groupBy"], configuration["columns"]
+    for position, group in enumerate(groups):
+        if group not in report.groups or group in groups[:position]:
+            raise Problem("value", f"/configuration/groupBy/{position}", f"of {', '.join(report.groups)}, once", group)
+    known = report.columns.union(*(report.groups[group].columns for group in groups))
+    for position, column in enumerate(columns):
+        if column not in known or column in columns[:position]:
+            message = "not a column of this report type and groupBy, or given twice"
+            raise Problem("value", f"/configuration/columns/{position}", message, column)
+    # with DAILY `date` and no startDate/endDate columns; with SUMMARY, we conclude, no `date`
+    daily = configuration["timeUnit"] == "DAILY"
+    refused = {"startDate", "endDate"} if daily else {"date"}
+    if (daily and "date" not in columns) or refused & set(columns):
+        message = f"{configuration['timeUnit']} does not go with these columns"
+        raise Problem("value", "/configuration/columns", message)
+    fields = set[str]().union(*(report.groups[group].filters for group in groups))
+    for position, wanted in enumerate(configuration.get("filters", [])):
+        if wanted["field"] not in fields:
+            raise Problem("value", f"/configuration/filters/{position}/field", "not a filter here", wanted["field"])
+
+
+def _job(request: Request) -> Entity:
+    request.query()
+    job = request.world.find("report", request.slots["report"], profile(request).id)
+    if job is None:
+        raise Problem("not_found", "reportId", "no such report of this profile")
+    return job
+
+
+def _view(world: World, job: Entity, status: str) -> dict[str, Any]:
+    """The job as Amazon shows it. What it does not have yet is null; the link only when COMPLETED."""
+    completed = status == "COMPLETED"
+    ends = world.now + timedelta(seconds=LINK_SECONDS)
+    query = "&".join(f"{name}={value}" for name, value in _signature(job.id, str(int(ends.timestamp()))).items())
+    given = job.data["request"]
+    return {
+        "reportId": job.id,
+        "name": given.get("name"),
+        "status": status,
+        "startDate": given["startDate"],
+        "endDate": given["endDate"],
+        "configuration": given["configuration"],
+        "createdAt": job.created_at.isoformat(),
+        "updatedAt": job.updated_at.isoformat(),
+        "generatedAt": world.now.isoformat() if completed else None,
+        "url": f"https://{STORAGE_HOST}/reports/{job.id}.json.gz?{query}" if completed else None,
+        "urlExpiresAt": datetime.fromtimestamp(int(ends.timestamp()), UTC).isoformat() if completed else None,
+        "fileSize": len(_content(world, job)) if completed else None,
+        "failureReason": None,
+    }
+
+
+def _content(world: World, job: Entity) -> bytes:
+    """The rows of this moment, so that what was reported before is restated."""
+    account = world.accounts[job.account]
+    return gzip.compress(write_json(rows(world, account, job.data["request"])).encode(), mtime=0)
+
+
+def _signature(report_id: str, expires: str) -> dict[str, str]:
+    digest = hashlib.sha256(f"{report_id} {expires}".encode()).hexdigest()
+    return {"X-Amz-Expires": expires, "X-Amz-Signature": digest}
+
+
+def _denied(status: int, code: str, message: str) -> Answer:
+    """Storage answers errors in XML."""
+    body = f'<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>{code}</Code><Message>{message}</Message></Error>'
+    return Answer(status, body.encode(), media_type="application/xml")
