@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 
-from adsunify.store.accounts import AccountRecord
 from attrs import frozen
 from sqlalchemy import Connection
 
