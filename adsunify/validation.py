@@ -67,7 +67,9 @@ _REFUSALS = {
     "string_type": ("wrong_type", "must be a string."),
     "string_unicode": ("malformed", "must be valid Unicode text."),
     "bool_type": ("wrong_type", "must be true or false."),
+    "bool_parsing": ("wrong_type", "must be true or false."),
     "int_type": ("wrong_type", "must be an integer."),
+    "int_parsing": ("wrong_type", "must be an integer."),
     "int_from_float": ("wrong_type", "must be an integer."),
     "float_type": ("wrong_type", "must be a number."),
     "decimal_type": ("wrong_type", "must be a number."),
@@ -85,6 +87,10 @@ _REFUSALS = {
     "less_than_equal": ("out_of_range", "must be at most {le}."),
     "uuid_type": ("malformed", "must be a UUID."),
     "uuid_parsing": ("malformed", "must be a UUID."),
+    "date_type": ("malformed", "must be a date, such as 2027-03-01."),
+    "date_parsing": ("malformed", "must be a date, such as 2027-03-01."),
+    "date_from_datetime_parsing": ("malformed", "must be a date, such as 2027-03-01."),
+    "date_from_datetime_inexact": ("malformed", "must be a date, such as 2027-03-01."),
     "json_invalid": ("malformed_json", "must be valid JSON: {error}."),
 }
 _NUL = ("malformed", "must not contain the character U+0000.")
@@ -299,7 +305,7 @@ def _make_exact(value: Any, exact: Any, rounded: set[int]) -> None:
     if isinstance(value, dict):
         if id(value) in rounded:
             value.update(exact)
-    elif isinstance(value, tuple):
+    elif isinstance(value, tuple | list):
         for one, its_exact in zip(value, exact, strict=True):
             _make_exact(one, its_exact, rounded)
     elif members := getattr(type(value), "__pydantic_fields__", None):  # a model; isinstance would be slow

@@ -1,0 +1,86 @@
+"""The events that subscribers are told of: their names, when they happen, and the body of a notification."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Literal
+
+from .schedule import utc_text
+
+API_VERSION = "1.1.0"
+
+EventName = Literal[
+    "operation.prepared",
+    "operation.running",
+    "operation.succeeded",
+    "operation.unknown",
+    "operation.cancelled",
+    "account.connected",
+    "account.disconnected",
+    "account.needs_reauth",
+    "account.ads.initial_sync_completed",
+    "analytics.synced",
+    "sync.failed",
+    "campaign.status_changed",
+    "ad_group.status_changed",
+    "ad.status_changed",
+    "rule.triggered",
+]
+
+EVENTS: dict[EventName, str] = {
+    "operation.prepared": "An operation was prepared; nothing is written until it is executed.",
+    "operation.running": "An execution claimed the operation.",
+    "operation.succeeded": "Every step of the operation was applied.",
+    "operation.unknown": "A write had an ambiguous outcome; the network account must be inspected.",
+    "operation.cancelled": "A prepared operation was cancelled.",
+    "account.connected": "An ad account was connected.",
+    "account.disconnected": "An ad account was disconnected.",
+    "account.needs_reauth": "The network no longer accepts the account's token, or accepts it again: see the status.",
+    "account.ads.initial_sync_completed": "The tree of a newly connected account has been read.",
+    "analytics.synced": "An insights read is complete for its range.",
+    "sync.failed": "The first reading of an account, or an insights read, failed for good.",
+    "campaign.status_changed": "A campaign has another status than the last one known.",
+    "ad_group.status_changed": "An ad group has another status than the last one known.",
+    "ad.status_changed": "An ad has another status than the last one known.",
+    "rule.triggered": "A rule of the workspace stopped an execution.",
+}
+"""Name -> when it happens."""
+
+DEFAULT_EVENTS = tuple(name for name in EVENTS if name.startswith("operation."))
+"""What a webhook subscribes to unless it says otherwise."""
+
+TEST_EVENT = "webhook.test"
+"""The type of a test notification: none of the names above, so no receiver takes it for something that happened."""
+
+MEMBERS = ("operationId", "accountId", "network", "status")
+FURTHER_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "endDate")
+"""What ``data`` says of every event (null where it does not apply), and what it may say besides.
+
+Identifiers and states, nothing else: native content and credentials never leave in a notification.
+"""
+
+_KNOWN = frozenset(MEMBERS + FURTHER_MEMBERS)
+_LONGEST = 250
+
+
+def event_body(
+    event_id: str, name: str, created_at: datetime, workspace_id: str, data: Mapping[str, str | None]
+) -> dict[str, Any]:
+    """The body of a notification, as JSON. ``created_at`` is aware.
+
+    Raises ValueError for a name that is no event, and for data that does not belong into one.
+    """
+    if name not in EVENTS and name != TEST_EVENT:
+        raise ValueError(f"{name} is no event")
+    for member, value in data.items():
+        if member not in _KNOWN or (value is not None and (not isinstance(value, str) or len(value) > _LONGEST)):
+            raise ValueError(f"{member} does not belong into an event")
+    return {
+        "id": event_id,
+        "type": name,
+        "createdAt": utc_text(created_at),
+        "apiVersion": API_VERSION,
+        "workspaceId": workspace_id,
+        "data": {**dict.fromkeys(MEMBERS), **data},
+    }
