@@ -1,0 +1,1 @@
+"""Amazon Ads: Sponsored Products campaigns that advertise a listing by keywords."""

@@ -1,0 +1,285 @@
+"""Amazon's own words: regions and marketplaces, media types, enums, money, errors, and the requests that only read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
+from decimal import Decimal
+
+from attrs import frozen
+
+from adsunify.brief import CampaignBrief, Keyword
+from adsunify.currencies import exponent
+from adsunify.errors import Issue, refused
+from adsunify.network import Account, Found, Level, Unit, currency_of, timezone_of
+from adsunify.schedule import local_days
+from adsunify.wire import Json, Request, Response, read, rows, text
+
+CODE = "amazon"
+VERSION = "Sponsored Products v3"
+CONSENT = "https://www.amazon.com/ap/oa"
+# Codes and tokens are good on all regions' hosts, so that one token endpoint serves them all.
+TOKEN = "https://api.amazon.com/auth/o2/token"
+PERMISSION = "advertising::campaign_management"
+SCOPE_HEADER = "Amazon-Advertising-API-Scope"
+CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
+REQUEST_ID_HEADERS = ("x-amzn-requestid", "x-amz-request-id")  # (unverified)
+
+HOSTS: Mapping[str, str] = {
+    "NA": "advertising-api.amazon.com",
+    "EU": "advertising-api-eu.amazon.com",
+    "FE": "advertising-api-fe.amazon.com",
+}
+
+
+@frozen
+class Marketplace:
+    """A marketplace's region and currency, and its limits of a bid and of a daily budget, in major units."""
+
+    region: str
+    currency: str
+    bids: tuple[str, str]
+    budgets: tuple[str, str]
+
+
+# Amazon Ads documentation, bid and budget limits of Sponsored Products, September 2025.
+MARKETPLACES: Mapping[str, Marketplace] = {
+    "US": Marketplace("NA", "USD", ("0.02", "1000"), ("1", "1000000")),
+    "CA": Marketplace("NA", "CAD", ("0.02", "1000"), ("1", "1000000")),
+    "MX": Marketplace("NA", "MXN", ("0.1", "20000"), ("1", "21000000")),
+    "BR": Marketplace("NA", "BRL", ("0.07", "3700"), ("1.32", "5300000")),
+    "UK": Marketplace("EU", "GBP", ("0.02", "1000"), ("1", "1000000")),
+    "DE": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "FR": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "IT": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "ES": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "NL": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "BE": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "IE": Marketplace("EU", "EUR", ("0.02", "1000"), ("1", "1000000")),
+    "AE": Marketplace("EU", "AED", ("0.24", "184"), ("4", "3700000")),
+    "PL": Marketplace("EU", "PLN", ("0.04", "2000"), ("2", "2000000")),
+    "TR": Marketplace("EU", "TRY", ("0.05", "2500"), ("2", "2500000")),
+    "EG": Marketplace("EU", "EGP", ("0.15", ""), ("7", "7400000")),  # the documented 5.50 looks like a misprint
+    "SA": Marketplace("EU", "SAR", ("0.10", "3670"), ("4", "3700000")),
+    "SE": Marketplace("EU", "SEK", ("0.18", "9300"), ("9", "9300000")),
+    "IN": Marketplace("EU", "INR", ("1", "5000"), ("50", "21000000")),
+    "ZA": Marketplace("EU", "ZAR", ("1", "7000"), ("20", "7000000")),
+    "JP": Marketplace("FE", "JPY", ("2", "100000"), ("100", "21000000")),
+    "AU": Marketplace("FE", "AUD", ("0.02", "1410"), ("1.4", "1500000")),
+    "SG": Marketplace("FE", "SGD", ("0.02", "1100"), ("1.39", "1300000")),
+}
+REGION_OF_CURRENCY: Mapping[str, str] = {one.currency: one.region for one in MARKETPLACES.values()}
+
+SELLER, VENDOR = "seller", "vendor"
+MANUAL_TARGETING = "MANUAL"
+DAILY = "DAILY"
+DOWN_ONLY = "LEGACY_FOR_SALES"  # keeps the bid a maximum
+STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
+PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
+ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
+BROAD_MATCH = "BROAD_MATCH"
+KEYWORD_WORDS = 10
+INELIGIBLE, ELIGIBLE_WITH_WARNING = "INELIGIBLE", "ELIGIBLE_WITH_WARNING"
+ITEM_ERROR = "207 error"
+THROTTLED_ITEM, BROKEN_ITEM = "throttledError", "internalServerError"
+REPORTS = "/reporting/reports"
+REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
+REPORT_DAYS, REPORT_HISTORY_DAYS = 31, 95
+PRODUCTS = "/product/metadata"
+PRODUCT_MEDIA = ("application/vnd.productmetadatarequest.v1+json", "application/vnd.productmetadataresponse.v1+json")
+REPORT_COLUMNS = (
+    *("date", "campaignId", "campaignName", "campaignStatus", "impressions", "clicks", "cost"),
+    *("purchases7d", "sales7d", "purchases14d", "sales14d"),
+)
+ELIGIBILITY = "/eligibility/product/list"
+ASIN_FORM = re.compile(r"[A-Z0-9]{10}").fullmatch
+JSON_MEDIA = ("application/json", "application/json")
+
+
+# -- addresses and money ------------------------------------------------------------------------------------------
+
+
+def host(account: Account) -> str:
+    """The address of the region that the profile lives in: its own, its marketplace's, or its currency's."""
+    country = MARKETPLACES.get(account.extras.get("countryCode", ""))
+    region = account.extras.get("region") or (country.region if country is not None else "")
+    if not region:
+        region = REGION_OF_CURRENCY.get(currency_of(account), "")  # every currency belongs to one region
+    if region not in HOSTS:
+        raise refused(
+            "account.region",
+            "account_extra_missing",
+            f"Amazon Ads needs to know the profile's region: {', '.join(HOSTS)} (account extra region).",
+        )
+    return f"https://{HOSTS[region]}"
+
+
+def posted(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
+    """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
+    headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
+    return Request("POST", host(account) + path, headers=headers, body=body, encoding="json")
+
+
+def unit(account: Account) -> Unit:
+    """Decimal numbers of the currency, as fine as its minor unit (finer fractions are documented nowhere)."""
+    return Unit(10 ** exponent(currency_of(account), "account.currency"), form="major")
+
+
+def daily_budget(amount: Json) -> dict[str, Json]:
+    """A campaign's budget; both members are always sent."""
+    return {"budgetType": DAILY, "budget": amount}
+
+
+def limit_issues(account: Account, member: str, path: str, amount: Decimal) -> Iterator[Issue]:
+    """What the marketplace says of a bid (``bids``) or a daily budget (``budgets``), where it is known."""
+    country = account.extras.get("countryCode", "")
+    if country not in MARKETPLACES:
+        return
+    market = MARKETPLACES[country]
+    lowest, highest = market.bids if member == "bids" else market.budgets
+    if amount < Decimal(lowest) or (highest and amount > Decimal(highest)):
+        text_ = f"from {lowest} to {highest}" if highest else f"of at least {lowest}"
+        what = "a bid" if member == "bids" else "a daily budget"
+        code = "too_small" if amount < Decimal(lowest) else "too_large"
+        yield Issue(path, code, f"Amazon Ads ({country}) takes {what} {text_} {market.currency}.")
+
+
+# -- levels, days and words ---------------------------------------------------------------------------------------
+
+
+def media_type(one: Level) -> str:
+    """The media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
+    return f"application/vnd.sp{one.native[0].upper()}{one.native[1:]}.v3+json"
+
+
+def collection(one: Level) -> str:
+    """The member that holds the entities of a level, in requests and answers."""
+    return one.path.rpartition("/")[2]
+
+
+def identity(one: Level) -> str:
+    """The member that holds the id of an entity of a level."""
+    return one.id.removeprefix("/")
+
+
+def listed(account: Account, one: Level, body: Mapping[str, Json]) -> Request:
+    """The request of one page of a level's entities."""
+    return posted(account, f"{one.path}/list", (media_type(one), media_type(one)), dict(body))
+
+
+def id_filter(one: Level | str) -> str:
+    """The member that a list or a deletion names ids in: those of a level, or those of the parent it points at."""
+    return f"{one.removeprefix('/') if isinstance(one, str) else identity(one)}Filter"
+
+
+def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
+    """The first and last day of the campaign in the profile's time zone."""
+    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
+
+
+def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+    """What Amazon would not take of the keywords, None where it takes them all."""
+    seen: set[tuple[str, str]] = set()
+    for keyword in keywords:
+        if (keyword.text, keyword.match) in seen:
+            return "the same keyword stands there twice with the same match"
+        seen.add((keyword.text, keyword.match))
+        wrong = _wrong(keyword.text)
+        if wrong is not None:
+            return f"keyword {len(seen)} {wrong}"
+    return None
+
+
+def _wrong(words: str) -> str | None:
+    if words != words.strip():
+        return "begins or ends with a blank"
+    if len(words.split()) > KEYWORD_WORDS:
+        return f"has more than {KEYWORD_WORDS} words"
+    if any(word[0] in "-+" or word[-1] in "-+" for word in words.split()):
+        return "has a - or + that does not stand inside a word"
+    if words.startswith(".") or words.endswith("."):
+        return "has a full stop at an end"
+    return "has a double quote without its partner" if words.count('"') % 2 else None
+
+
+# -- requests that only read --------------------------------------------------------------------------------------
+
+
+def profiles(address: str) -> Request:
+    """The profiles of one region. It takes no scope; agencies (DSP) are left out."""
+    return Request("GET", f"{address}/v2/profiles", query={"profileTypeFilter": f"{SELLER},{VENDOR}"})
+
+
+def profile_name(profile: Mapping[str, Json]) -> str:
+    """The account's name; sellers may have none."""
+    name = text(profile, "/accountInfo/name")
+    return name or " ".join(text(profile, at) or "" for at in ("/accountInfo/id", "/countryCode")).strip()
+
+
+def products(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    """The products of the inventory: those of an ASIN, those with words in the title, or all."""
+    body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
+    body["pageSize"] = min(limit, 300)
+    if suffix:
+        body |= {"asins": [suffix]} if ASIN_FORM(suffix) else {"searchStr": suffix}
+    return posted(account, PRODUCTS, PRODUCT_MEDIA, body | ({"cursorToken": cursor} if cursor else {}))
+
+
+def products_of_sku(account: Account, sku: str) -> Request:
+    """What the seller's inventory says of a sku."""
+    body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
+    return posted(account, PRODUCTS, PRODUCT_MEDIA, body)
+
+
+def found_products(response: Response) -> list[Mapping[str, Json]]:
+    """The products of an answer; older answers name the list otherwise."""
+    return rows(response.body, "/ProductMetadataList") or rows(response.body, "/ProductInfoList")
+
+
+def eligibility(account: Account, product: Mapping[str, Json]) -> Request:
+    """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
+    return posted(account, ELIGIBILITY, JSON_MEDIA, {"adType": "sp", "productDetailsList": [dict(product)]})
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+def error(response: Response) -> Found | None:
+    """The error of a whole request, in its three shapes; errors of single items are found by :func:`items`."""
+    body = response.body if response.state == "json" else None
+    code = text(body, "/code") or text(body, "/error")
+    if code is None and response.status < 400:
+        return None
+    message = next((found for at in _MESSAGES if (found := text(body, at)) is not None), None)
+    return Found((code,) if code else (), message, request_id_of(response))
+
+
+# "message" of Sponsored Products, "details" of the platform, "detail" of a duplicate report, the token endpoint's.
+_MESSAGES = ("/message", "/details", "/detail", "/error_description")
+
+
+def request_id_of(response: Response) -> str | None:
+    return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
+
+
+def item_error(item: Json, request_id: str | None) -> Found:
+    """The errors of one item as one: the one that says least about whether it was written speaks for all of them."""
+    found: list[Found] = []
+    for one in rows(item, "/errors"):
+        kind, value = text(one, "/errorType"), read(one, "/errorValue")
+        if kind is None and isinstance(value, Mapping) and len(value) == 1:
+            kind = next(iter(value))
+        if kind is None:
+            return Found((), None, request_id)
+        reason, message, place = (text(value, f"/{kind}{at}") for at in ("/reason", "/message", "/cause/location"))
+        said = f"{message or reason or kind}{f' (at {place})' if place else ''}"
+        listed_ = () if kind in (BROKEN_ITEM, THROTTLED_ITEM) else (ITEM_ERROR,)
+        found.append(Found((*((reason,) if reason else ()), kind, *listed_), said, request_id))
+    found.sort(key=lambda one: 0 if BROKEN_ITEM in one.codes else 2 if THROTTLED_ITEM in one.codes else 1)
+    return found[0] if found else Found((), None, request_id)
+
+
+def next_token(response: Response) -> str | None:
+    """The cursor of the next page of a list; none, or an empty one, is the end."""
+    return text(response.body, "/nextToken") or None
