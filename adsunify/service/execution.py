@@ -15,7 +15,7 @@ from adsunify.errors import StoreError
 from adsunify.executor import Answer, Commit, Effect, Ending, NotSent, Read, Send, execute, kill_points
 from adsunify.networks import adapter
 from adsunify.operation import Advance, Advanced, Progress, progress
-from adsunify.store import attempts, operations
+from adsunify.store import attempts, connections, operations
 from adsunify.store.advance import advance
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
