@@ -1,3 +1,51 @@
-"""One advertising API over 12 ad networks."""
+"""One advertising API over 12 ad networks: prepare a change, have it reviewed, execute it, read what came of it.
+
+``import adsunify`` is light; each name below is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .brief import CampaignBrief, read_brief
+    from .client import Ads, AsyncAds
+    from .errors import AdsunifyError, InvalidInput, OperationError, ProviderError
+    from .network import Account
+    from .planning import plan
 
 __version__ = "0.1.0"
+
+_PLACES = {
+    "Account": "network",
+    "Ads": "client",
+    "AdsunifyError": "errors",
+    "AsyncAds": "client",
+    "CampaignBrief": "brief",
+    "InvalidInput": "errors",
+    "OperationError": "errors",
+    "ProviderError": "errors",
+    "plan": "planning",
+    "read_brief": "brief",
+}
+__all__ = [
+    "Account",
+    "Ads",
+    "AdsunifyError",
+    "AsyncAds",
+    "CampaignBrief",
+    "InvalidInput",
+    "OperationError",
+    "ProviderError",
+    "plan",
+    "read_brief",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    globals()[name] = value
+    return value

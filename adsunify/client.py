@@ -1,7 +1,7 @@
 """What a Python developer holds: ``Ads``, and ``AsyncAds`` with the same methods awaited.
 
-Both speak the contract's rows, either to a store of their own (``sqlite:///ads.db``, ``postgresql://...``) or to a server
-(``https://...`` with a token)::
+Both speak the contract's rows, either to a store of their own (``sqlite:///ads.db``, ``postgresql://...``) or to a
+server (``https://...`` with a token)::
 
     with Ads("sqlite:///ads.db") as ads:
         account = ads.accounts("meta")[0]
@@ -25,7 +25,16 @@ from .actor import Actor
 from .brief import CampaignBrief
 from .contract import ENDPOINTS, Call, Endpoint, call
 from .contract.endpoint import PREFIX
-from .errors import AdsunifyError, InvalidInput, Issue, NativeError, OperationError, ProviderUnreadable, refused
+from .errors import (
+    AdsunifyError,
+    InvalidInput,
+    Issue,
+    NativeError,
+    OperationError,
+    Outcome,
+    ProviderUnreadable,
+    refused,
+)
 from .service.opening import SANDBOX_URL, open_service
 from .wire import Json, dumps, loads
 
@@ -139,7 +148,7 @@ class RemoteDoor:
             )
             body = loads(answer.content)
         except (httpx.HTTPError, ValueError) as problem:
-            outcome = "not_applied" if endpoint.method == "GET" else "unknown"
+            outcome: Outcome = "not_applied" if endpoint.method == "GET" else "unknown"
             raise ProviderUnreadable(
                 f"The server gave no usable answer: {problem}", code="server_unreachable", outcome=outcome
             ) from problem
