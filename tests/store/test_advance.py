@@ -1,0 +1,408 @@
+"""The executor's commits: claims, fences, receipts, leases, access and expiry, on both engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.errors import NotFound
+from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
+from adsunify.store import connections, keys, operations, people
+from adsunify.store.attempts import receipts
+from adsunify.store.entities import Seen
+from adsunify.store.events import latest
+from adsunify.wire import loads
+
+from .world import LEASE, World, intent, other_credential, plan_of, receipt
+
+
+async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
+    operation = await world.prepare()
+    before = world.store.commits
+    claimed = await world.claim(operation)
+    second = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    ended = await world.advance(Advance(operation, second.fence, receipt=receipt(1), trigger="succeed"))
+    assert world.store.commits - before == 3
+    assert (claimed.refused, second.refused, ended.refused) == (None, None, None)
+    assert (await world.get(operation)).status == "succeeded"
+    assert await world.events(operation) == ["prepared", "running", "succeeded"]
+    kept, in_flight = await world.store.read(receipts, operation)
+    assert in_flight == []
+    assert progress(kept).outputs == {"campaign": {"id": "101"}, "ad": {"id": "111"}}
+
+
+async def test_receipts_come_back_as_they_were_kept(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    kept = evolve(receipt(0), response=loads('{"spend": 12345678901234567890.123456789, "cafe": "\\u00e9"}'))
+    await world.advance(Advance(operation, claimed.fence, receipt=kept, trigger="hand_back", next_action=True))
+    (attempt,) = await world.attempts(operation)
+    assert attempt.receipt == kept
+    assert (attempt.state, attempt.late, attempt.intent_at) == ("applied", False, claimed.at)
+
+
+async def test_an_intent_without_a_receipt_is_told(world: World) -> None:
+    operation = await world.prepare()
+    await world.claim(operation)
+    assert await world.store.read(receipts, operation) == ([], [intent(0)])
+
+
+async def test_only_one_claim_holds(world: World) -> None:
+    operation = await world.prepare()
+    assert (await world.claim(operation)).fence == 1
+    again = await world.claim(operation)
+    assert (again.fence, again.refused) == (0, "claimed")
+    assert len(await world.attempts(operation)) == 1
+
+
+async def test_a_claim_after_a_hand_back_gets_the_next_fence(world: World) -> None:
+    operation = await world.prepare()
+    first = await world.claim(operation)
+    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+    handed_back = await world.get(operation)
+    assert (handed_back.status, handed_back.next_action) == ("prepared", True)
+    second = await world.claim(operation, n=1)
+    assert second.fence == 2
+    assert not (await world.get(operation)).next_action
+
+
+async def test_a_claim_on_stale_receipts_is_refused(world: World) -> None:
+    """Whoever read the receipts before another executed and handed back would repeat a write."""
+    operation = await world.prepare()
+    first = await world.claim(operation)
+    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back"))
+    stale = await world.claim(operation, n=0, attempt=1)
+    assert (stale.fence, stale.refused) == (0, "claimed")
+    assert (await world.get(operation)).status == "prepared"
+
+
+async def test_the_wait_that_a_network_asked_for(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    throttled = receipt(0, state="throttled", retry_after=5_000)
+    await world.advance(
+        Advance(operation, claimed.fence, receipt=throttled, trigger="hand_back", next_action=True, retry_after=5_000)
+    )
+    assert (await world.get(operation)).retry_after == 5_000
+    world.hands.pass_(4_999)
+    assert (await world.claim(operation, attempt=2)).refused == "too_early"
+    assert (await world.get(operation)).retry_after == 1
+    world.hands.pass_(1)
+    assert (await world.get(operation)).retry_after is None
+    assert (await world.claim(operation, attempt=2)).refused is None
+
+
+@pytest.mark.parametrize("status", ["succeed", "lose"])
+async def test_what_has_ended_is_not_claimed(world: World, status: Any) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger=status))
+    assert (await world.claim(operation, n=1)).refused == "not_prepared"
+
+
+async def test_an_ambiguous_outcome_is_told(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    lost = receipt(0, state="ambiguous")
+    error = {"code": "outcome_unknown", "message": "Nobody knows."}
+    await world.advance(Advance(operation, claimed.fence, receipt=lost, trigger="lose", error=error))
+    found = await world.get(operation)
+    assert (found.status, found.error, found.next_action) == ("unknown", error, False)
+    assert await world.events(operation) == ["prepared", "running", "unknown"]
+
+
+# -- expiry -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("later", "refused"), [(REVIEW_MILLISECONDS - 1, None), (REVIEW_MILLISECONDS, "expired")])
+async def test_a_claim_expires_to_the_millisecond(world: World, later: int, refused: str | None) -> None:
+    operation = await world.prepare()
+    world.hands.pass_(later)
+    assert (await world.claim(operation)).refused == refused
+    assert len(await world.attempts(operation)) == (refused is None)
+
+
+@pytest.mark.parametrize(("later", "refused"), [(REVIEW_MILLISECONDS - 1, None), (REVIEW_MILLISECONDS, "expired")])
+async def test_a_continuation_expires_to_the_millisecond(world: World, later: int, refused: str | None) -> None:
+    operation = await world.prepare()
+    world.hands.pass_(REVIEW_MILLISECONDS - 1_000)
+    claimed = await world.claim(operation)
+    world.hands.pass_(later - REVIEW_MILLISECONDS + 1_000)
+    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    assert (await world.advance(change)).refused == refused
+    states = [attempt.state for attempt in await world.attempts(operation)]
+    assert states == ["applied"] if refused else ["applied", "in_flight"]
+    found = await world.get(operation)
+    assert (found.status, found.expired) == (("prepared", True) if refused else ("running", False))
+
+
+async def test_a_clock_set_back_extends_nothing(world: World) -> None:
+    operation = await world.prepare()
+    world.hands.pass_(REVIEW_MILLISECONDS)
+    world.hands.wall -= 60 * 60_000
+    assert (await world.claim(operation)).refused == "expired"
+
+
+# -- access -------------------------------------------------------------------------------------------------------
+
+
+async def _lose(world: World, how: str, key_id: str) -> None:
+    store, member = world.store, world.member
+    if how == "key revoked":
+        await store.write(keys.revoke, member.workspace_id, member.user_id, key_id, store.clock)
+    elif how == "key expired":
+        world.hands.pass_(10_000)
+    elif how == "member removed":
+        await store.write(people.remove_membership, member.workspace_id, member.user_id)
+    elif how == "role lowered":
+        await store.write(people.set_membership, member.workspace_id, member.user_id, "viewer", store.clock)
+    elif how == "account disconnected":
+        await store.write(connections.disconnect, member.workspace_id, world.account.connection_id, store.clock)
+    elif how == "token refused":
+        await store.write(connections.needs_reauth, world.account.connection_id, store.clock)
+
+
+LOSSES = [
+    "key revoked",
+    "key expired",
+    "member removed",
+    "role lowered",
+    "account disconnected",
+    "token refused",
+]
+
+
+@pytest.mark.parametrize("how", LOSSES)
+async def test_access_lost_between_steps_stops_the_next_write(world: World, how: str) -> None:
+    store, member = world.store, world.member
+    expires = store.clock.now() + 10_000
+    key = await store.write(
+        keys.create, member.workspace_id, member.user_id, "k", "abcdefgh", "00", True, expires, store.clock
+    )
+    actor = evolve(member, kind="key", key_id=key.id, credential=key.id)
+    operation = await world.prepare(actor)
+    other = await world.prepare(actor)
+    claimed = await world.claim(operation, actor)
+    assert claimed.refused is None
+    await _lose(world, how, key.id)
+    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    assert (await world.advance(change, actor)).refused == "access"
+    found = await world.get(operation)
+    assert (found.status, found.next_action) == ("prepared", False)
+    assert found.error is not None and found.error["code"] == "access_lost"
+    assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied")]
+    assert (await world.claim(other, actor)).refused == "access"
+
+
+async def test_who_may_execute_what(world: World) -> None:
+    agent = other_credential(world.member, "client-1 user-1")
+    cases = [
+        (world.member, world.member, None),
+        (world.member, world.admin, None),
+        (world.member, agent, "access"),
+        (agent, agent, None),
+        (agent, world.member, None),
+        (agent, other_credential(world.member, "client-2 user-1"), "access"),
+        (world.admin, world.member, "access"),
+        (world.member, world.viewer, "access"),
+        (world.viewer, world.viewer, "access"),
+        (world.member, evolve(world.member, can_write=False), "access"),
+    ]
+    for owner, caller, refused in cases:
+        operation = await world.prepare(owner)
+        assert (await world.claim(operation, caller)).refused == refused, (owner, caller)
+
+
+async def test_another_workspace_is_not_found(world: World) -> None:
+    operation = await world.prepare()
+    with pytest.raises(NotFound):
+        await world.claim(operation, evolve(world.admin, workspace_id="elsewhere"))
+    assert await world.attempts(operation) == []
+
+
+# -- leases, fences, late receipts --------------------------------------------------------------------------------
+
+
+async def test_a_lease_that_ran_out_with_nothing_in_flight_is_handed_back(world: World) -> None:
+    operation = await world.prepare()
+    await world.advance(Advance(operation, None, trigger="claim"))
+    world.hands.pass_(LEASE - 1)
+    assert (await world.get(operation)).status == "running"
+    assert (await world.claim(operation)).refused == "claimed"
+    world.hands.pass_(1)
+    found = await world.get(operation)
+    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
+    second = await world.claim(operation)
+    assert (second.fence, second.refused) == (2, None)
+    assert await world.events(operation) == ["prepared", "running", "running"]
+
+
+async def test_a_lease_that_ran_out_with_a_write_in_flight_stalls(world: World) -> None:
+    operation = await world.prepare()
+    await world.claim(operation)
+    world.hands.pass_(LEASE)
+    found = await world.get(operation)
+    assert (found.status, found.stalled, found.next_action) == ("running", True, False)
+    assert (await world.claim(operation, attempt=2)).refused == "claimed"
+    assert await world.store.write(operations.recover, world.clock) == []
+    assert (await world.get(operation)).status == "running"
+
+
+async def test_recovery_hands_back_all_that_may_go_on(world: World) -> None:
+    idle = await world.prepare()
+    stalled = await world.prepare()
+    working = await world.prepare()
+    await world.advance(Advance(idle, None, trigger="claim"))
+    await world.claim(stalled)
+    world.hands.pass_(LEASE)
+    await world.advance(Advance(working, None, trigger="claim"))
+    assert await world.store.write(operations.recover, world.clock) == [idle]
+
+
+async def test_renewing_prolongs_the_lease(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    for _ in range(3):
+        world.hands.pass_(LEASE - 1)
+        assert (await world.advance(Advance(operation, claimed.fence, renew=True))).refused is None
+    assert not (await world.get(operation)).stalled
+    world.hands.pass_(LEASE)
+    assert (await world.advance(Advance(operation, claimed.fence, renew=True))).refused == "fenced"
+
+
+async def test_a_zombie_leaves_its_receipt_but_no_intent(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    world.hands.pass_(LEASE)
+    assert (await world.get(operation)).stalled
+    late = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    assert late.refused == "fenced"
+    (attempt,) = await world.attempts(operation)
+    assert (attempt.state, attempt.late) == ("applied", True)
+    found = await world.get(operation)  # the outcome is known after all: whoever executes may go on
+    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
+    assert (await world.claim(operation, n=1)).refused is None
+
+
+async def test_a_zombie_behind_another_claim_changes_nothing(world: World) -> None:
+    operation = await world.prepare()
+    zombie = await world.advance(Advance(operation, None, trigger="claim"))
+    world.hands.pass_(LEASE)
+    await world.claim(operation)
+    for change in (
+        Advance(operation, zombie.fence, intent=intent(0, 2)),
+        Advance(operation, zombie.fence, trigger="succeed"),
+        Advance(operation, zombie.fence, trigger="hand_back"),
+        Advance(operation, zombie.fence, renew=True),
+    ):
+        assert (await world.advance(change)).refused == "fenced"
+    assert [(one.attempt, one.fence) for one in await world.attempts(operation)] == [(1, 2)]
+    assert (await world.get(operation)).status == "running"
+    assert await world.events(operation) == ["prepared", "running", "running"]
+
+
+async def test_a_late_success_is_a_success(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    world.hands.pass_(LEASE + 1)
+    ended = await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+    assert ended.refused is None
+    assert (await world.get(operation)).status == "succeeded"
+    assert (await world.attempts(operation))[0].late
+
+
+async def test_with_a_write_in_flight_nothing_ends(world: World) -> None:
+    """A defect of the caller must not make an open write look finished."""
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    for change in (
+        Advance(operation, claimed.fence, trigger="hand_back"),
+        Advance(operation, claimed.fence, trigger="succeed"),
+        Advance(operation, claimed.fence, intent=intent(1)),
+    ):
+        assert (await world.advance(change)).refused == "fenced"
+    assert (await world.get(operation)).status == "running"
+    assert [one.state for one in await world.attempts(operation)] == ["in_flight"]
+
+
+async def test_a_commit_that_was_not_learned_of_may_come_again(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    for change in (
+        Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)),
+        Advance(operation, claimed.fence, receipt=receipt(1), trigger="succeed"),
+    ):
+        for _ in range(2):
+            assert (await world.advance(change)).refused is None
+    assert [(one.n, one.state) for one in await world.attempts(operation)] == [(0, "applied"), (1, "applied")]
+    assert await world.events(operation) == ["prepared", "running", "succeeded"]
+
+
+async def test_the_first_receipt_stands(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0, state="ambiguous"), trigger="hand_back"))
+    assert (await world.attempts(operation))[0].state == "applied"
+
+
+async def test_a_receipt_without_an_intent_is_a_defect(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.advance(Advance(operation, None, trigger="claim"))
+    with pytest.raises(LookupError):
+        await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="succeed"))
+    assert (await world.get(operation)).status == "running"
+
+
+async def test_a_receipt_alone_keeps_the_claim(world: World) -> None:
+    """An overlay step reads before its intent: the receipt before it is committed first."""
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    world.hands.pass_(LEASE - 1)
+    assert (await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))).refused is None
+    world.hands.pass_(LEASE - 1)
+    assert (await world.advance(Advance(operation, claimed.fence, intent=intent(1)))).refused is None
+
+
+async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
+    behind = type(world.clock)(lambda: world.hands.wall - 5_000, lambda: world.hands.monotonic)
+    from adsunify.store.advance import advance
+
+    change = Advance(operation, None, intent=intent(1), trigger="claim")
+    second = await world.store.write(advance, change, world.admin, behind, LEASE)
+    assert second.refused is None
+    assert second.at >= claimed.at
+
+
+async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: World) -> None:
+    from adsunify.store.advance import advance
+
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    before = world.store.commits
+    for n, status in ((0, "paused"), (1, "active")):
+        following = {"intent": intent(1)} if n == 0 else {"trigger": "succeed"}
+        change = Advance(operation, claimed.fence, receipt=receipt(n), **following)
+        seen = [Seen("campaign", "c1", status)]
+        await world.store.write(advance, change, world.admin, world.clock, LEASE, seen)
+    assert world.store.commits - before == 2
+    told = [one for one in await world.store.read(latest, world.admin.workspace_id) if "status_changed" in one.type]
+    assert [(one.type, one.data["status"], one.operation_id) for one in told] == [
+        ("campaign.status_changed", "active", operation)
+    ]
+
+
+async def test_items_are_kept_with_the_intent(world: World) -> None:
+    operation = await world.prepare(plan=plan_of("keywords"))
+    sent = evolve(intent(0, key="keywords"), items=(2, 5))
+    claimed = await world.advance(Advance(operation, None, intent=sent, trigger="claim"))
+    kept = Receipt(0, "keywords", 1, "rejected", http_status=207)
+    await world.advance(Advance(operation, claimed.fence, receipt=kept, trigger="hand_back"))
+    (attempt,) = await world.attempts(operation)
+    assert attempt.items == (2, 5)
+    assert attempt.receipt == kept

@@ -1,0 +1,126 @@
+"""What the tests of the store play with: a clock with hands, some people, an account, plans, receipts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from attrs import define, evolve
+
+from adsunify.actor import Actor
+from adsunify.operation import Advance, Advanced, Intent, Receipt
+from adsunify.steps import Plan, Step, planned
+from adsunify.store import Clock, Store, connections, new_id, operations, people
+from adsunify.store.advance import advance
+from adsunify.store.attempts import Attempt, attempts
+from adsunify.store.connections import AccountRecord, FoundAccount
+from adsunify.store.events import of_operation
+from adsunify.store.operations import Draft, OperationRecord
+from adsunify.wire import Request
+
+START = 1_800_000_000_000
+LEASE = 30_000
+MINUTE = 60_000
+
+
+@define
+class Hands:
+    """Where the wall clock and the monotonic clock stand, in milliseconds."""
+
+    wall: int = START
+    monotonic: int = 5_000
+
+    def pass_(self, milliseconds: int) -> None:
+        self.wall += milliseconds
+        self.monotonic += milliseconds
+
+
+def plan_of(*keys: str) -> Plan:
+    """A plan with one step per key."""
+    request = Request("POST", "https://graph.example/campaigns", body={"name": "n"}, encoding="json", nature="write")
+    return planned("meta", "create", "act_1", [Step(key, "campaign", f"create {key}", request) for key in keys])
+
+
+PLAN = plan_of("campaign", "ad")
+
+
+def intent(n: int = 0, attempt: int = 1, key: str | None = None) -> Intent:
+    return Intent(n, key or PLAN.steps[n].key, attempt, {"method": "POST", "url": "https://graph.example"})
+
+
+def receipt(n: int = 0, attempt: int = 1, state: Any = "applied", **more: Any) -> Receipt:
+    outputs = {"id": f"1{n}{attempt}"} if state == "applied" else {}
+    return Receipt(
+        n, PLAN.steps[n].key, attempt, state, http_status=200, outputs=outputs, response={"id": f"1{n}"}, **more
+    )
+
+
+@define
+class World:
+    """One workspace. ``admin`` made everything; ``member`` and ``viewer`` are other users with sessions."""
+
+    store: Store
+    hands: Hands
+    admin: Actor
+    member: Actor
+    viewer: Actor
+    account: AccountRecord
+
+    @property
+    def clock(self) -> Clock:
+        return self.store.clock
+
+    async def prepare(self, actor: Actor | None = None, plan: Plan = PLAN) -> str:
+        drafts = [Draft.of(self.account.id, plan)]
+        prepared = await self.store.write(operations.prepare, actor or self.admin, drafts, self.clock)
+        return prepared.operation_ids[0]
+
+    async def advance(self, change: Advance, actor: Actor | None = None) -> Advanced:
+        return await self.store.write(advance, change, actor or self.admin, self.clock, LEASE)
+
+    async def claim(self, operation_id: str, actor: Actor | None = None, n: int = 0, attempt: int = 1) -> Advanced:
+        return await self.advance(Advance(operation_id, None, intent=intent(n, attempt), trigger="claim"), actor)
+
+    async def get(self, operation_id: str, actor: Actor | None = None) -> OperationRecord:
+        return await self.store.read(operations.get, actor or self.admin, operation_id, self.clock)
+
+    async def attempts(self, operation_id: str) -> list[Attempt]:
+        return await self.store.read(attempts, operation_id)
+
+    async def events(self, operation_id: str) -> list[str]:
+        return [event.type.removeprefix("operation.") for event in await self.store.read(of_operation, operation_id)]
+
+
+async def made(store: Store, hands: Hands) -> World:
+    def people_of(connection: Any, clock: Clock) -> list[Actor]:
+        workspace = people.ensure_workspace(connection, "shop", clock)
+        actors = []
+        for role in ("admin", "member", "viewer"):
+            user = people.ensure_user(connection, f"{role}@shop.example", clock)
+            people.set_membership(connection, workspace.id, user.id, role, clock)
+            actors.append(Actor(workspace.id, user.id, "session", role, True, "session"))
+        return actors
+
+    admin, member, viewer = await store.write(people_of, store.clock)
+    account = await connect(store, admin)
+    return World(store, hands, admin, member, viewer, account)
+
+
+async def connect(store: Store, actor: Actor, *found: FoundAccount, network: str = "meta") -> AccountRecord:
+    """Connect accounts; the first of them."""
+    accounts = found or (FoundAccount("act_1", "Shop", "USD", "America/New_York"),)
+    connected = await store.write(
+        connections.connect,
+        actor,
+        new_id(store.clock.now()),
+        network,
+        accounts,
+        {"accessToken": "sealed"},
+        None,
+        store.clock,
+    )
+    return connected[0]
+
+
+def other_credential(actor: Actor, credential: str, kind: Any = "agent") -> Actor:
+    """The same user through another door."""
+    return evolve(actor, credential=credential, kind=kind)
