@@ -1,0 +1,1 @@
+"""Meta (Facebook, Instagram): Marketing API v26.0."""

@@ -1,0 +1,493 @@
+"""Meta: Marketing API v26.0 (Graph API of 2026-07-29), what it has and what of it is used, as tables.
+
+A Marketing version ends about a year after its release (v24.0 ended on 2026-10-06); an answer from a dead version
+carries the header ``X-Ad-Api-Version-Warning``.
+
+Three surprises. What ``bid_amount`` buys follows ``billing_event``: a bid per link click is only one where link clicks
+are billed. The minor unit of a currency is not that of ISO 4217: HUF and IDR take no fraction, JOD takes two digits.
+A changed ``targeting`` replaces the whole of it, so an edit reads it, lays the change over it and writes all of it.
+
+Sources: developers.facebook.com (Marketing API reference and guides on bidding, budgets, billing events, currencies,
+insights and rate limiting; Graph API error handling and changelog of version 26.0; Facebook Login); the package
+facebook-business 26.0.3 for the names, types and enums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
+
+from attrs import frozen
+
+from adsunify.brief import CampaignBrief
+from adsunify.errors import Issue, refused
+from adsunify.money import major
+from adsunify.network import (
+    Account,
+    Catalog,
+    Entity,
+    ErrorRule,
+    Extra,
+    Format,
+    Goal,
+    Input,
+    Level,
+    Login,
+    Metric,
+    Network,
+    Period,
+    Setting,
+    Template,
+    is_number,
+    whole_units,
+    words,
+)
+from adsunify.schedule import instant, utc_text
+from adsunify.wire import Json, Request, Response, dumps, found_at, read, text
+
+from . import native as meta
+from .targeting import beneficiary, category_countries, misplaced, no_overlap, not_native
+
+# -- levels -------------------------------------------------------------------------------------------------------
+
+STATES = {meta.ACTIVE: "active", meta.PAUSED: "paused", meta.ARCHIVED: "archived", meta.DELETED: "deleted"}
+SETTABLE = {"active": meta.ACTIVE, "paused": meta.PAUSED}
+EFFECTIVE = (meta.ACTIVE, meta.PAUSED, meta.DELETED, meta.ARCHIVED, "IN_PROCESS", "WITH_ISSUES")
+AD_EFFECTIVE = words("CAMPAIGN_PAUSED ADSET_PAUSED DISAPPROVED PENDING_REVIEW PREAPPROVED PENDING_BILLING_INFO")
+BIDDING = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimization_goal")
+
+
+def _level(kind: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
+    """A level; all three have the same id, name and status, and are born paused."""
+    more |= {"fields": words(fields), "filters": filters, "states": STATES, "settable": SETTABLE, "born": meta.PAUSED}
+    return Level(kind, node, edge, "/id", "/name", "/status", **more)
+
+
+LEVELS = (
+    _level(
+        *("campaign", "Campaign", "campaigns"),
+        "id name objective status effective_status buying_type special_ad_categories daily_budget lifetime_budget"
+        " spend_cap bid_strategy is_adset_budget_sharing_enabled start_time stop_time created_time updated_time",
+        EFFECTIVE,
+        shows={"bidding": ("/bid_strategy",)},
+    ),
+    _level(
+        *("adGroup", "AdSet", "adsets"),
+        "id name campaign_id status effective_status daily_budget lifetime_budget budget_remaining bid_strategy"
+        " bid_amount billing_event optimization_goal destination_type promoted_object targeting start_time end_time"
+        " frequency_control_specs dsa_beneficiary dsa_payor learning_stage_info issues_info",
+        (*EFFECTIVE, "CAMPAIGN_PAUSED"),
+        parent="/campaign_id",
+        parent_kind="campaign",
+        shows={"targeting": ("/targeting",), "bidding": BIDDING},
+        note="Budget, schedule, bid and targeting stand here.",
+    ),
+    _level(
+        *("ad", "Ad", "ads"),
+        "id name adset_id campaign_id status effective_status creative{id,name,object_story_spec,thumbnail_url}"
+        " ad_review_feedback issues_info",
+        (*EFFECTIVE, *AD_EFFECTIVE),
+        parent="/adset_id",
+        parent_kind="adGroup",
+        shows={"creative": ("/creative",)},
+        note="Creatives are a catalog, not a level: their content cannot be changed.",
+    ),
+)
+
+
+# -- formats ------------------------------------------------------------------------------------------------------
+
+
+def _page(brief: CampaignBrief) -> dict[str, Json]:
+    return {"page_id": brief.platform.page_id}
+
+
+def _pixel(brief: CampaignBrief) -> dict[str, Json]:
+    return {"pixel_id": brief.platform.pixel_id, "custom_event_type": brief.platform.conversion_event}
+
+
+@frozen
+class Aim:
+    """What a goal is natively; ``with_bid``: the billing event under a bid.
+
+    Marketing API: bid_amount is counted per 1,000 of the billing event where that is IMPRESSIONS, else per one.
+    """
+
+    objective: str
+    optimization_goal: str
+    billing_event: str
+    with_bid: str
+    destination_type: str | None
+    promoted_object: Callable[[CampaignBrief], dict[str, Json]] | None
+
+
+CLICKS, VIEWS, SITE = "LINK_CLICKS", "IMPRESSIONS", "WEBSITE"
+AIMS: Mapping[str, Aim] = {
+    "traffic": Aim("OUTCOME_TRAFFIC", CLICKS, VIEWS, CLICKS, SITE, None),
+    "awareness": Aim("OUTCOME_AWARENESS", "REACH", VIEWS, VIEWS, None, _page),
+    "conversions": Aim("OUTCOME_SALES", "OFFSITE_CONVERSIONS", VIEWS, VIEWS, SITE, _pixel),
+}
+GOALS: tuple[Goal, ...] = ("traffic", "awareness", "conversions")
+PERIODS: tuple[Period, ...] = ("daily", "lifetime")
+BID: Mapping[Goal, str] = {
+    "traffic": "the most that one link click may cost",
+    "awareness": "the most that 1,000 impressions may cost",
+}
+
+
+def _web(address: str) -> str | None:
+    return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
+
+
+def too_short(period: str | None, start: datetime | None, end: datetime | None) -> bool:
+    """Marketing API: an ad set with a daily budget runs for more than 24 hours."""
+    return period == "daily" and start is not None and end is not None and end - start <= timedelta(days=1)
+
+
+def _lasting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if too_short(brief.budget.period, brief.schedule.start, brief.schedule.end):
+        message = "Meta takes a daily budget only for more than 24 hours; end later or use a lifetime budget."
+        yield Issue("schedule.endAt", "too_short", message)
+
+
+def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    # Marketing API: the least lifetime budget is the least daily budget times the days.
+    daily, end = account.extras.get("minDailyBudget", ""), brief.schedule.end
+    if not (daily.isascii() and daily.isdigit()):
+        return
+    days = max(1, (end - brief.schedule.start).days) if brief.budget.period == "lifetime" and end is not None else 1
+    unit, least = meta.unit(account), int(daily) * days
+    if whole_units(unit, brief.budget.amount, "budget.amount") < least:
+        message = f"The account's least budget for this time is {major(least, unit.offset)}."
+        yield Issue("budget.amount", "too_small", message)
+
+
+COMMON = (
+    Input("targeting.countries", "any", group="geography", accepts="countries, locationIds or native targeting"),
+    Input("targeting.locationIds", "any", group="geography", test=misplaced, accepts="ids of the catalog locations"),
+    Input("targeting.native", "any", group="geography", test=not_native, accepts="Meta's own targeting object"),
+    Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget is spent up to its end"),
+    Input("schedule.endAt", "optional", accepts="more than 24 hours after the start"),
+    Input("bid", "refused", goals=("conversions",), reason="Meta would cap the cost of a conversion, not of a click"),
+    Input("bid", "optional", accepts="; ".join(f"{goal}: {meaning}" for goal, meaning in BID.items())),
+    Input("platform.pixelId", "required", goals=("conversions",), accepts="an id of the catalog pixels"),
+    Input("platform.pixelId", "refused", reason="only the goal conversions uses it"),
+    Input("platform.conversionEvent", "required", goals=("conversions",), choices=meta.CONVERSION_EVENTS),
+    Input("platform.conversionEvent", "refused", reason="only the goal conversions uses it"),
+    Input("platform.specialAdCategories", "optional", choices=meta.SPECIAL_AD_CATEGORIES),
+    Input("platform.euPoliticalAdvertising", "refused", reason="name the special ad category of politics instead"),
+    Input("targeting.keywords", "refused", reason="its ads are shown to people, not on searches"),
+)
+NEW = (
+    Input("platform.pageId", "required", accepts="an id of the catalog pages"),
+    Input("creative.url", "required", test=_web, accepts="http or https"),
+    Input("creative.body", "required", accepts="the primary text"),
+    Input("creative.headline", "required"),
+    Input("creative.imageUrl", "one", group="image", test=_web, accepts="a public address, which Meta fetches"),
+    Input("creative.imageHash", "one", group="image", accepts="a hash of the catalog images"),
+    Input("creative.headlines", "refused", reason="the ad has one headline"),
+    Input("creative.descriptions", "refused", reason="the ad has one text, the body"),
+)
+INHERITED = words("headline body url imageUrl imageHash headlines descriptions")
+EXISTING = (
+    Input("creative.existingId", "required", accepts="an id of the catalog creatives"),
+    Input("platform.pageId", "required", goals=("awareness",), accepts="the page that people are to know"),
+    Input("platform.pageId", "refused", reason="the creative has its page; only the goal awareness names it again"),
+    *(Input(f"creative.{name}", "refused", reason="the existing creative brings its own") for name in INHERITED),
+)
+RULES = (no_overlap, _lasting, _floor, category_countries, beneficiary)
+
+
+def _has_creative(members: Mapping[str, Json]) -> bool:
+    return "creative.existingId" in members
+
+
+def _has_none(members: Mapping[str, Json]) -> bool:
+    return "creative.existingId" not in members
+
+
+FORMATS = (
+    Format("page_link_ad", "Page link ad", GOALS, PERIODS, (*NEW, *COMMON), BID, _has_none, RULES),
+    Format("existing_creative", "Existing creative", GOALS, PERIODS, (*EXISTING, *COMMON), BID, _has_creative, RULES),
+)
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+
+def has(entity: Entity, name: str) -> bool:
+    """Whether the entity has this amount; Meta also writes "0" for one that it has not."""
+    return text(entity, f"/{name}") not in (None, "", "0")
+
+
+def period_of(entity: Entity) -> Period | None:
+    """The period of the budget that the entity itself holds."""
+    return "lifetime" if has(entity, "lifetime_budget") else "daily" if has(entity, "daily_budget") else None
+
+
+def _budget(entity: Entity) -> str:
+    return f"/{period_of(entity) or 'daily'}_budget"
+
+
+def _gone(entity: Entity, now: datetime | None) -> str | None:
+    return "it is archived or deleted" if entity.get("status") in (meta.ARCHIVED, meta.DELETED) else None
+
+
+def _on_ad_sets(entity: Entity, now: datetime | None) -> str | None:
+    return None if period_of(entity) else "the budget is set on ad sets"
+
+
+def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
+    return None if period_of(entity) else "the campaign holds the budget"
+
+
+def _started(entity: Entity, now: datetime | None) -> str | None:
+    start = meta.moment(entity.get("start_time"))
+    return "it has started" if now is not None and start is not None and start <= now else None
+
+
+def _no_bid(entity: Entity, now: datetime | None) -> str | None:
+    strategy = entity.get("bid_strategy")
+    return (
+        None if strategy in meta.CAPPED else f"it takes a bid under {' and '.join(meta.CAPPED)}; change bidStrategy too"
+    )
+
+
+def _no_roas(entity: Entity, now: datetime | None) -> str | None:
+    return None if entity.get("bid_strategy") == meta.ROAS_FLOOR else f"it is used under {meta.ROAS_FLOOR} only"
+
+
+def _roas(entity: Entity, account: Account) -> Json:
+    floor = read(entity, "/bid_constraints/roas_average_floor")
+    return Decimal(floor) / meta.ROAS_SCALE if is_number(floor) else None
+
+
+def _write_roas(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
+    floor = value * meta.ROAS_SCALE
+    if floor <= 0 or floor != int(floor):
+        raise refused("fields.roasFloor", "over_precision", "must be above 0, with at most 4 fraction digits.")
+    return {"/bid_constraints": {"roas_average_floor": int(floor)}}
+
+
+def _shown(member: str) -> Callable[[Entity, Account], Json]:
+    """An instant for people, in UTC; None for the 0 that stands for no end."""
+
+    def shown(entity: Entity, account: Account) -> Json:
+        found = meta.moment(entity.get(member))
+        return None if found is None else utc_text(found)
+
+    return shown
+
+
+def _write_start(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
+    return {"/start_time": meta.native_time(instant(value))}
+
+
+def _write_end(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
+    return {"/end_time": meta.NO_END if value is None else meta.native_time(instant(value))}
+
+
+def _write_categories(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
+    return {"/special_ad_categories": value or []}
+
+
+FIXED = "it is fixed after creation"
+SETTINGS = (
+    Setting("campaign", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
+    Setting("campaign", "budget", _budget, "money", period_of, lock=_on_ad_sets),
+    Setting("campaign", "spendCap", "/spend_cap", "money", note="The account has a floor for a campaign's spend cap."),
+    Setting("campaign", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES, lock=_on_ad_sets),
+    Setting(
+        *("campaign", "specialAdCategories", "/special_ad_categories", "list"),
+        choices=meta.SPECIAL_AD_CATEGORIES,
+        clears=True,
+        write=_write_categories,
+    ),
+    Setting("campaign", "objective", "/objective", lock=FIXED),
+    Setting("campaign", "buying_type", "/buying_type", lock=FIXED),
+    Setting("adGroup", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
+    Setting("adGroup", "budget", _budget, "money", period_of, lock=_on_campaign),
+    Setting(
+        "adGroup", "startAt", "/start_time", "instant", lock=_started, read=_shown("start_time"), write=_write_start
+    ),
+    Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_shown("end_time"), write=_write_end),
+    Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES),
+    Setting("adGroup", "bid", "/bid_amount", "money", lock=_no_bid),
+    Setting("adGroup", "roasFloor", "/bid_constraints", "number", lock=_no_roas, read=_roas, write=_write_roas),
+    Setting("adGroup", "dsaBeneficiary", "/dsa_beneficiary"),
+    Setting("adGroup", "dsaPayor", "/dsa_payor"),
+    Setting("adGroup", "frequencyCap", "/frequency_control_specs", "list", lock=FIXED),
+    Setting("adGroup", "optimization_goal", "/optimization_goal", lock=FIXED),
+    Setting("adGroup", "billing_event", "/billing_event", lock=FIXED),
+    Setting("adGroup", "promoted_object", "/promoted_object", lock=FIXED),
+    Setting("adGroup", "destination_type", "/destination_type", lock=FIXED),
+    Setting("adGroup", "campaign_id", "/campaign_id", lock=FIXED),
+    Setting("ad", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
+    Setting("ad", "adset_id", "/adset_id", lock=FIXED),
+)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def _listed(resource: str, edge: str, fields: str = "", name: str = "/name", key: str = "/id") -> Catalog:
+    """A catalog that is an edge of the account."""
+
+    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+        query = meta.paged(fields, limit, cursor) if fields else {}
+        return Request("GET", f"{meta.GRAPH}/{{account}}/{edge}", {"account": account.native_id}, query)
+
+    return Catalog(resource, request, "/data", key, name, meta.next_cursor)
+
+
+def _search(kind: str, **more: str) -> Callable[[Account, str, str | None, int], Request]:
+    """A search over what targeting can name."""
+
+    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+        query = (
+            {"type": kind} | ({"q": sought} if sought else {}) | more | ({} if cursor is None else {"after": cursor})
+        )
+        return Request("GET", f"{meta.GRAPH}/search", query=query)
+
+    return request
+
+
+def _place(row: Mapping[str, Json]) -> str:
+    kind, key = text(row, "/type"), text(row, "/key")
+    return f"{kind}:{key}" if kind and key else ""
+
+
+def _strings(response: Response) -> list[Mapping[str, Json]]:
+    found = [*found_at(response.body, "/data/*"), *found_at(response.body, "/data/*/recommendations/*")]
+    return [{"name": one} for one in found if isinstance(one, str)]
+
+
+PLACE_SEARCH = {"location_types": dumps(["country", "region", "city", "zip", "geo_market"]), "limit": "25"}
+CATALOGS = (
+    _listed("pages", "promote_pages", "id,name"),
+    _listed("pixels", "adspixels", "id,name,last_fired_time,is_unavailable"),
+    _listed("custom_conversions", "customconversions", "id,name,custom_event_type,pixel"),
+    _listed("creatives", "adcreatives", "id,name,status,object_type,thumbnail_url"),
+    _listed("images", "adimages", "hash,name,url,width,height,status", key="/hash"),
+    _listed("videos", "advideos", "id,title,length,status", name="/title"),
+    _listed("instagram_accounts", "instagram_accounts", "id,username", name="/username"),
+    _listed("audiences", "customaudiences", "id,name,subtype"),
+    _listed("saved_audiences", "saved_audiences", "id,name"),
+    _listed("minimum_budgets", "minimum_budgets", key="/currency", name="/currency"),
+    Catalog("dsa_recommendations", _listed("", "dsa_recommendations").request, _strings, "/name", "/name"),
+    Catalog(
+        "locations", _search("adgeolocation", **PLACE_SEARCH), "/data", _place, "/name", meta.next_cursor, "required"
+    ),
+    Catalog("interests", _search("adinterest"), "/data", "/id", "/name", meta.next_cursor, "required"),
+    Catalog("locales", _search("adlocale"), "/data", "/key", "/name", meta.next_cursor, "optional"),
+)
+
+
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
+
+PLACE = {"geo_locations": {"countries": ["NO"]}, "targeting_automation": {"advantage_audience": meta.KEEP_AUDIENCE}}
+CAMPAIGN = {
+    "name": "Tea spring",
+    "objective": AIMS["traffic"].objective,
+    "buying_type": meta.AUCTION,
+    "special_ad_categories": [],
+    "is_adset_budget_sharing_enabled": False,
+}
+AD_SET = {
+    "name": "Tea spring",
+    "campaign_id": "6101",
+    "optimization_goal": AIMS["traffic"].optimization_goal,
+    "billing_event": AIMS["traffic"].billing_event,
+    "bid_strategy": meta.UNCAPPED,
+    "daily_budget": 1850,
+    "start_time": "2027-03-01T08:00:00+0000",
+    "targeting": PLACE,
+}
+AD = {"name": "Tea spring", "adset_id": "6102", "creative": {"creative_id": "6103"}}
+TEMPLATES = (
+    Template("campaign", "Traffic, the budget on its ad sets", CAMPAIGN),
+    Template("adGroup", "Link clicks, 18.50 a day", AD_SET, "In the EU also dsa_beneficiary and dsa_payor."),
+    Template("ad", "An existing creative", AD),
+)
+
+# They overlap, so the first that a row has is taken, and they are never summed.
+PURCHASES = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
+
+
+def _action(row: Mapping[str, Json], member: str, kind: str | None) -> Json:
+    for action in found_at(row, f"/{member}/*"):
+        if kind is not None and read(action, "/action_type") == kind:
+            return read(action, "/value")
+    return None
+
+
+def _purchase(row: Mapping[str, Json]) -> str | None:
+    kinds = found_at(row, "/actions/*/action_type")
+    return next((kind for kind in PURCHASES if kind in kinds), None)
+
+
+def _conversions(row: Mapping[str, Json]) -> Json:
+    return _action(row, "actions", _purchase(row))
+
+
+def _conversion_value(row: Mapping[str, Json]) -> Json:
+    return _action(row, "action_values", _purchase(row))
+
+
+def _video_views(row: Mapping[str, Json]) -> Json:
+    return _action(row, "actions", "video_view")
+
+
+METRICS = (
+    Metric("impressions", "/impressions", "count"),
+    Metric("clicks", "/clicks", "count", note="All clicks, not only those on links."),
+    Metric("spend", "/spend", "major"),
+    Metric("conversions", "/actions", "decimal", _conversions, note="Purchases, counted once."),
+    Metric("conversionValue", "/action_values", "major", _conversion_value, note="The value of the same purchases."),
+    Metric("videoViews", "/actions", "count", _video_views, note="Views of 3 seconds."),
+    Metric("reach", "/reach", "count", note="Of one day; days do not add up."),
+)
+
+ERRORS = (
+    ErrorRule("rejected", "token", "the token is expired, revoked or invalid", ("190", "102")),
+    ErrorRule("rejected", "permission", "the token may not do this", ("3", "10", "200-299")),
+    ErrorRule("rejected", "permission", "blocked for integrity: stop, do not try again", ("368",)),
+    ErrorRule("throttled", "limit", "too many calls or changes", ("4", "17", "32", "341", "613", "80000-80014")),
+    ErrorRule("rejected", "not_found", "no such object, or not visible to the token", ("100/33", "803")),
+    ErrorRule("rejected", "input", "a parameter is refused", ("100",)),
+    ErrorRule("rejected", "input", "the version is gone", ("2635",)),
+    ErrorRule("rejected", "limit", "the account holds too many objects", ("1487809",)),
+    ErrorRule("ambiguous", "network", "Meta had a passing fault; it may have been done", ("1", "2", meta.TRANSIENT)),
+)
+
+NETWORK = Network(
+    code="meta",
+    title="Meta",
+    version=meta.VERSION,
+    hosts=(meta.HOST, meta.CONSENT_HOST),
+    login=Login("oauth2", scopes=meta.SCOPES),
+    unit=meta.unit,
+    error=meta.error,
+    levels=LEVELS,
+    formats=FORMATS,
+    settings=SETTINGS,
+    catalogs=CATALOGS,
+    metrics=METRICS,
+    errors=ERRORS,
+    reports=True,
+    money="Native amounts are integers in the currency's minor unit (most currencies 100 to one, some 1).",
+    templates=TEMPLATES,
+    extras=(
+        Extra("defaultDsaBeneficiary", "Who benefits from ads in the EU; empty: read and not set."),
+        Extra("defaultDsaPayor", "Who pays for ads in the EU; empty: read and not set."),
+        Extra("minDailyBudget", "The account's least daily budget, in native units.", settable=False),
+        Extra("accountStatus", "Meta's number for the account's status.", settable=False),
+    ),
+    wait=meta.wait,
+    notes=(
+        "A daily budget may be overspent on one day, not over a week.",
+        "At most 4 budget changes per ad set and hour.",
+        "Figures follow the account's attribution setting; the last days are restated.",
+    ),
+)
