@@ -164,6 +164,9 @@ def daily(days: Days) -> tuple[Row, ...]:
     sums: dict[datetime.date, list[Figure]] = {}
     for day, figures in days:
         values = list(map(figures.get, METRICS))
+        for position, value in enumerate(values):
+            if value is not None and type(value) is not int:  # a decimal, or a mistake
+                values[position] = _checked(METRICS[position], value)
         sums[day] = _added(sums[day], values) if day in sums else values
     return tuple(Row(date=day, **_members(values)) for day, values in sorted(sums.items()))
 
@@ -191,32 +194,25 @@ def _plus(name: str, one: int | Decimal, other: int | Decimal) -> int | Decimal:
         return one + other
     try:
         return _EXACT.add(one, other)
-    except (TypeError, ArithmeticError):
+    except ArithmeticError:
         raise _no_number(name) from None
+
+
+def _checked(name: str, value: object) -> int | Decimal:
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) <= MAX_NUMBER_CHARACTERS:
+        if name not in COUNTS:
+            return value
+        if value == value.to_integral_value():
+            return int(value)
+    raise _no_number(name)
 
 
 def _members(values: list[Figure]) -> dict[str, Any]:
     return {
-        member: (_count if name in COUNTS else _text)(name, value)
+        member: value if value is None or name in COUNTS else written(value)
         for member, name, value in zip(_MEMBERS, METRICS, values, strict=True)
     }
 
 
-def _count(name: str, value: Figure) -> int | None:
-    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
-        value = int(value)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
-    raise _no_number(name)
-
-
-def _text(name: str, value: Figure) -> str | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | Decimal) or not Decimal(value).is_finite():
-        raise _no_number(name)
-    return written(value)
-
-
 def _no_number(name: str) -> ProviderUnreadable:
-    return ProviderUnreadable(f"The report's {name} is no number that it can be.")
+    return ProviderUnreadable(f"The report's {name} is not a number that it can be.")

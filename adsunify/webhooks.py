@@ -72,7 +72,7 @@ def verify(
             for one in given:
                 if compare_digest(expected, one):
                     return event_id
-    except (TypeError, ValueError, AttributeError, OverflowError) as reason:  # of another type, or not encodable
+    except (TypeError, ValueError, AttributeError, ArithmeticError) as reason:  # of another type, or not encodable
         raise WebhookVerificationError("a header, a secret or the time given is malformed") from reason
     raise WebhookVerificationError("no signature matches the body and the secret")
 
