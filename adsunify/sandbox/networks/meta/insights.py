@@ -172,7 +172,7 @@ def _checked(request: Request, node: str, sent: Mapping[str, Any]) -> Account:
 
 def _asked_fields(sent: Mapping[str, Any]) -> str:
     """Both dates always come (chosen; impressions and spend where nothing is asked for)."""
-    return f"date_start,date_stop,{sent.get('fields', 'impressions,spend')}"
+    return ",".join(dict.fromkeys(["date_start", "date_stop", *sent.get("fields", "impressions,spend").split(",")]))
 
 
 def _today(now: datetime, account: Account) -> date:

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -22,6 +23,7 @@ from adsunify.sandbox.framework import (
     integer_text,
     json_text,
     listing,
+    parse_json,
     record,
     text,
     write_json,
@@ -63,28 +65,9 @@ _FILTERED = ("id", "name", "status", "effective_status", "campaign_id", "adset_i
 
 
 def read_fields(expression: str) -> Fields:
-    """`id,name,creative{id,name}` as a tree. Raises Problem."""
-    tree: dict[str, Any] = {}
-    open_ones: list[dict[str, Any]] = [tree]
-    name = last = ""
-    for sign in f"{expression},":
-        if sign not in "{},":
-            name += sign
-            continue
-        if name.strip():
-            last = name.strip()
-            open_ones[-1][last] = None
-        name = ""
-        if sign == "{" and last:
-            open_ones.append({})
-            open_ones[-2][last] = open_ones[-1]
-            last = ""
-        elif sign == "}":
-            open_ones.pop()
-        if not open_ones or (sign == "{" and len(open_ones) == 1):
-            break
-    if len(open_ones) != 1:
-        raise Problem("value", "/fields", "Syntax error: braces do not match", expression)
+    """`id,name,creative{id,name}` as a tree; a name may stand there once. Raises Problem."""
+    members = re.sub(r"(\w+)(\{?)", lambda found: f'"{found[1]}":{found[2] or "null"}', expression)
+    tree: Fields = parse_json(f"{{{members}}}", "/fields")
     return tree
 
 
