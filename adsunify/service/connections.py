@@ -80,7 +80,7 @@ async def begin(service: Service, token: str) -> Going:
     network = await service.store.write(_begin, token, state, cookie, verifier, service.store.clock)
     redirect = redirect_uri(service, network)
     url = adapter(network).reads.authorize_url(service.app(network), redirect, state, verifier)
-    return Going(url, cookie)
+    return Going(service.settings.address(url), cookie)
 
 
 def _begin(connection: Connection, token: str, state: str, cookie: str, verifier: str, clock: Clock) -> str:

@@ -31,6 +31,13 @@ class Settings:
     apps: Mapping[str, App] = field(factory=dict)
     lease: int = LEASE_MILLISECONDS
     limits: Limits = Limits()
+    sandbox_url: str | None = None
+
+    def address(self, url: str) -> str:
+        """Where a browser finds a page of a network: with the sandbox, its simulation."""
+        if self.sandbox_url is None:
+            return url
+        return f"{self.sandbox_url.rstrip('/')}/{url.removeprefix('https://')}"
 
 
 def _pass(point: KillPoint) -> None:

@@ -52,6 +52,7 @@ async def open_service(
         base_url=_base(base_url),
         apps=applications(environment, sandbox_url is not None),
         lease=_lease(environment),
+        sandbox_url=sandbox_url,
     )
     ring, made = _ring(database, environment)
     transport = HttpTransport(sandbox_url)

@@ -1,0 +1,46 @@
+"""Walks through a network's consent page as a person would: opens the link, presses the one button, comes back."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+import httpx
+
+from adsunify.actor import Actor
+from adsunify.errors import ProviderUnreadable
+from adsunify.service import connections
+from adsunify.service.core import Service
+
+
+class _Form(HTMLParser):
+    """The first form of a page: where it goes, and its hidden fields."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.action: str | None = None
+        self.method = "get"
+        self.fields: dict[str, str] = {}
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = {name: value or "" for name, value in attrs}
+        if tag == "form" and self.action is None:
+            self.action, self.method = found.get("action", ""), found.get("method", "get").lower()
+        if tag in ("input", "button") and found.get("name"):
+            self.fields[found["name"]] = found.get("value", "")
+
+
+async def give(service: Service, actor: Actor, network: str) -> None:
+    """Connect a network of the sandbox through its consent page. Raises ProviderUnreadable where that fails."""
+    link = await connections.authorize(service, actor, network=network)
+    async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:
+        page = await browser.get(link["url"])
+        form = _Form()
+        form.feed(page.text)
+        if page.status_code != 200 or form.action is None:
+            raise ProviderUnreadable(
+                f"{network}: the consent page did not open ({page.status_code}): {page.text[:300]}"
+            )
+        done = await browser.request(form.method.upper(), urljoin(str(page.url), form.action), data=form.fields)
+        if done.status_code != 200:
+            raise ProviderUnreadable(f"{network}: the consent was not taken ({done.status_code}): {done.text[:300]}")

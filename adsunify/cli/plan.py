@@ -1,0 +1,114 @@
+"""``adsunify plan``: the exact native plan of a brief. No store, no network access."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adsunify.brief import read_brief
+from adsunify.errors import refused
+from adsunify.network import Account
+from adsunify.planning import plan as plan_brief
+from adsunify.steps import Plan, Step
+from adsunify.wire import Json, dumps, filled, loads
+
+
+@click.command()
+@click.argument("network")
+@click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
+@click.option("--currency", required=True, help="The account's currency (ISO 4217).")
+@click.option("--timezone", required=True, help="The account's time zone (IANA).")
+@click.option("--native-account", default="", help="The account's native id.")
+@click.option("--account-extra", "extras", multiple=True, metavar="K=V", help="A native fact of the account.")
+@click.option("--lookups", type=click.Path(dir_okay=False, path_type=Path, exists=True), help="Recorded answers.")
+@click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
+def plan(
+    network: str,
+    brief: Path,
+    currency: str,
+    timezone: str,
+    native_account: str,
+    extras: tuple[str, ...],
+    lookups: Path | None,
+    as_json: bool,
+) -> None:
+    """Print what would be written to NETWORK for the brief in the file BRIEF ("-" reads stdin).
+
+    A refused brief exits with 2 and one line per issue on stderr.
+    """
+    account = Account(network, native_account or DEFAULT_IDS.get(network, "1"), currency, timezone, _extras(extras))
+    written = sys.stdin.buffer.read() if str(brief) == "-" else brief.read_bytes()
+    made = plan_brief(read_brief(written), account, lookups=_lookups(lookups))
+    if as_json:
+        click.echo(dumps(plan_json(made)))
+        return
+    click.echo(f"{made.network}: {len(made.steps)} native writes (plan {made.digest[:12]})")
+    for number, step in enumerate(made.steps, 1):
+        click.echo(f"\n{number}. {step.does}\n   {step.request.method} {filled(step.request)}")
+        if step.request.body is not None:
+            click.echo(f"   {dumps(step.request.body)}")
+        for binding in step.bindings:
+            click.echo(f"   {binding.to} <- {binding.prefix}{binding.step}.{binding.output}")
+    for warning in made.warnings:
+        click.echo(f"\nwarning: {warning}", err=True)
+
+
+DEFAULT_IDS = {"meta": "act_1"}
+"""A well-formed native account id, for plans that are only looked at."""
+
+
+def _extras(written: tuple[str, ...]) -> dict[str, str]:
+    extras: dict[str, str] = {}
+    for one in written:
+        name, equals, value = one.partition("=")
+        if not name or not equals:
+            raise refused("--account-extra", "malformed", "is written K=V.")
+        extras[name] = value
+    return extras
+
+
+def _lookups(path: Path | None) -> list[Mapping[str, Any]]:
+    if path is None:
+        return []
+    try:
+        found = loads(path.read_bytes())
+    except ValueError as reason:
+        raise refused("--lookups", "malformed_json", f"is a JSON list of recorded answers: {reason}.") from None
+    if not isinstance(found, list):
+        raise refused("--lookups", "wrong_type", "is a JSON list of recorded answers.")
+    return found
+
+
+def plan_json(made: Plan) -> dict[str, Json]:
+    """A plan as ``--json`` prints it."""
+    return {
+        "network": made.network,
+        "version": made.version,
+        "digest": made.digest,
+        "risk": made.risk,
+        "warnings": list(made.warnings),
+        "steps": [step_json(step) for step in made.steps],
+    }
+
+
+def step_json(step: Step) -> dict[str, Json]:
+    """A step as ``--json`` prints it: ``url`` with its values filled in, open slots as ``{p}``."""
+    whole = step.to_json()
+    value: dict[str, Json] = {
+        "key": step.key,
+        "kind": step.kind,
+        "does": step.does,
+        "method": step.request.method,
+        "url": filled(step.request),
+        "headers": dict(step.request.headers),
+        "body": step.request.body,
+        "bindings": whole.get("bindings", []),
+        "outputs": whole.get("outputs", []),
+    }
+    return value | {
+        name: whole[name] for name in ("promises", "items", "overlay", "emptyOk", "changes") if name in whole
+    }

@@ -1,0 +1,163 @@
+"""``adsunify serve`` and ``adsunify sandbox``: the server, and the simulated networks."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import click
+from aiohttp import web
+from attrs import frozen
+
+from adsunify.actor import Actor
+from adsunify.networks import ADAPTERS
+from adsunify.sandbox import run as run_sandbox
+from adsunify.sandbox import sandbox as simulated
+from adsunify.service import access
+from adsunify.service.core import Service
+from adsunify.service.opening import BASE_URL, DATABASE, SANDBOX_URL, open_service
+from adsunify.store import connections, keys, people
+from adsunify.wire import Json, dumps
+from adsunify_server.app import application
+
+from .admin import DEFAULT_DATABASE, json_option
+from .consent import give
+
+SANDBOX = "sandbox"
+SHUTDOWN_SECONDS = 75.0
+"""How long a native write in flight may take to finish at a shutdown."""
+
+
+@frozen
+class Serving:
+    """A server that answers requests."""
+
+    service: Service
+    base_url: str
+    made_keys: str | None
+
+
+@asynccontextmanager
+async def serving(
+    database: str, host: str, port: int, *, base_url: str | None = None, sandbox_url: str | None = None
+) -> AsyncIterator[Serving]:
+    """Run the server; on leaving, writes in flight finish and the rest is handed back."""
+    listening = socket.create_server((host, port))
+    address = base_url or f"http://{host}:{listening.getsockname()[1]}"
+    opened = await open_service(database, os.environ, base_url=address, sandbox_url=sandbox_url)
+    runner = web.AppRunner(application(opened.service), shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
+    try:
+        await runner.setup()
+        await web.SockSite(runner, listening).start()
+        made = None if opened.made_keys is None else str(opened.made_keys)
+        yield Serving(opened.service, opened.service.settings.base_url, made)
+    finally:
+        opened.service.stopping = True
+        await runner.cleanup()
+        await opened.service.close()
+
+
+@asynccontextmanager
+async def simulation(wanted: bool) -> AsyncIterator[str | None]:
+    """The address of the simulated networks: one that runs already, one of our own, or none."""
+    running = os.environ.get(SANDBOX_URL)
+    if running or not wanted:
+        yield running or None
+        return
+    async with simulated() as own:
+        yield own.url
+
+
+async def connect_all(serving: Serving) -> tuple[Actor, str, list[Json]]:
+    """Make the sandbox's admin and a key named ``sandbox``, and connect every network once."""
+    service = serving.service
+    store = service.store
+    home = await store.write(people.ensure_workspace, SANDBOX, store.clock)
+    person = await store.write(people.ensure_user, SANDBOX, store.clock)
+    await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
+    prefix, secret = access.new_key()
+    key = await store.write(
+        keys.create, home.id, person.id, SANDBOX, prefix, access.hashed(secret), True, None, store.clock
+    )
+    actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
+    shown: list[Json] = []
+    for network in ADAPTERS:
+        connected = await store.read(connections.list_accounts, home.id, network)
+        if not any(account.status == "active" for account in connected):
+            await give(service, actor, network)
+            connected = await store.read(connections.list_accounts, home.id, network)
+        first = next((one for one in connected if one.currency == "USD"), connected[0])
+        shown.append(
+            {
+                "accountId": first.id,
+                "network": network,
+                "nativeId": first.native_id,
+                "currency": first.currency,
+                "timezone": first.timezone,
+            }
+        )
+    return actor, secret, shown
+
+
+@click.command()
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
+@click.option("--base-url", envvar=BASE_URL, help="The address people and networks reach the server at.")
+@click.option("--sandbox", is_flag=True, help="Simulated networks with one connected account on each.")
+@json_option
+def serve(host: str, port: int, database: str, base_url: str | None, sandbox: bool, as_json: bool) -> None:
+    """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
+    asyncio.run(_serve(host, port, database, base_url, sandbox, as_json))
+
+
+async def _serve(host: str, port: int, database: str, base_url: str | None, sandbox: bool, as_json: bool) -> None:
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    async with (
+        simulation(sandbox) as sandbox_url,
+        serving(database, host, port, base_url=base_url, sandbox_url=sandbox_url) as server,
+    ):
+        if server.made_keys is not None:
+            click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
+        actor, secret, accounts = (None, None, [])
+        if sandbox:
+            actor, secret, accounts = await connect_all(server)
+        _say(
+            {
+                "baseUrl": server.base_url,
+                "apiKey": secret,
+                "workspaceId": None if actor is None else actor.workspace_id,
+                "sandboxUrl": sandbox_url,
+                "accounts": accounts,
+            },
+            as_json,
+        )
+        await ended.wait()
+
+
+def _say(ready: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        click.echo(dumps(ready))
+        return
+    click.echo(f"adsunify answers at {ready['baseUrl']}")
+    if ready["apiKey"]:
+        click.echo(f"API key (shown this once): {ready['apiKey']}")
+        click.echo(f"Simulated networks: {ready['sandboxUrl']}")
+    for account in ready["accounts"]:
+        click.echo(f"  {account['network']:10} {account['accountId']}  {account['nativeId']} ({account['currency']})")
+
+
+@click.command()
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port on 127.0.0.1 (default: a free one).")
+@json_option
+def sandbox(port: int, as_json: bool) -> None:
+    """Run the simulated networks alone until SIGINT or SIGTERM."""
+    run_sandbox(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))
