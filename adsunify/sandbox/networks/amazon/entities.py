@@ -76,12 +76,6 @@ class Resource:
         return {self.id_name: entity.id, **entity.data}
 
 
-def entity_children(item: Item, kind: str, parent: str) -> list[Entity]:
-    """What stands under a parent and is not archived. (That archived names are free again is our choice.)"""
-    found = item.world.entities(kind, item.account.id, parent)
-    return [one for one in found if one.data["state"] != ARCHIVED and (item.before is None or one.id != item.before.id)]
-
-
 def _settle_campaign(item: Item, data: Data) -> None:
     """Defaults, dates and name of a campaign, and its budget against the bids below it."""
     before = None if item.before is None else item.before.data
@@ -95,10 +89,15 @@ def _settle_campaign(item: Item, data: Data) -> None:
         _unique(item, data, "name", item.world.entities("campaign", item.account.id))
     if item.before is not None:
         amount = data["budget"]["budget"]
-        for group in entity_children(item, "adGroup", item.before.id):
+        for group in _living(item, "adGroup", item.before.id):
             _affords(item, amount, group.data["defaultBid"], "BUDGET_LT_DEFAULT_BIDS")
-            for keyword in entity_children(item, "keyword", group.id):
+            for keyword in _living(item, "keyword", group.id):
                 _affords(item, amount, keyword.data.get("bid"), "BUDGET_LT_KEYWORD_BIDS")
+
+
+def _living(item: Item, kind: str, parent: str) -> list[Entity]:
+    found = item.world.entities(kind, item.account.id, parent)
+    return [one for one in found if one.data["state"] != ARCHIVED]
 
 
 def _dates(item: Item, data: Data, before: Mapping[str, Any] | None) -> None:
@@ -117,7 +116,7 @@ def _dates(item: Item, data: Data, before: Mapping[str, Any] | None) -> None:
 
 
 def _date_error(item: Item, reason: str, name: str) -> ItemError:
-    return ItemError("dateError", reason, f"{item.where}/{name}", f"not on {item.today}, the profile's today")
+    return ItemError("dateError", reason, f"{item.where}/{name}", f"today is {item.today} in the profile's time zone")
 
 
 def _affords(item: Item, amount: Decimal, bid: Decimal | None, reason: str) -> None:
@@ -159,7 +158,7 @@ def _within_budget(item: Item, campaign_id: str, bid: Decimal, name: str) -> Non
 
 
 def _unique(item: Item, data: Data, name: str, others: list[Entity]) -> None:
-    """Compared exactly, against what is not archived."""
+    """Compared exactly, and only with what is not archived (both our choice)."""
     own = None if item.before is None else item.before.id
     for other in others:
         if other.id != own and other.data["state"] != ARCHIVED and other.data.get(name) == data[name]:

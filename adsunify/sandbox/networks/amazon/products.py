@@ -70,6 +70,7 @@ _IDEAS = ("camping stove", "gas stove", "portable stove", "outdoor kitchen", "hi
 def eligibility(request: Request) -> Answer:
     """`POST /eligibility/product/list`. An unknown product is 404, as the eligibility description says."""
     given = request.json(_ELIGIBILITY)
+    request.query()
     rows = []
     for position, product in enumerate(given["productDetailsList"]):
         if not _exists(product):
@@ -85,6 +86,7 @@ def metadata(request: Request) -> Answer:
     """`POST /product/metadata`, by asins, skus (sellers) or title; with none of them the whole catalogue."""
     request.media(METADATA_REQUEST_MEDIA)
     request.accept(METADATA_RESPONSE_MEDIA)
+    request.query()
     given, account = _METADATA(parse_json(request.body), ""), profile(request)
     if given.get("checkEligibility") and "adType" not in given:
         raise Problem("required", "/adType", "adType is required to check eligibility")
@@ -106,6 +108,7 @@ def recommendations(request: Request) -> Answer:
     if accepted not in (RECOMMENDATION_MEDIA, "application/json", "*/*"):
         raise Problem("accept", "Accept", f"must be {RECOMMENDATION_MEDIA}")
     given = request.json(_RECOMMENDATIONS, RECOMMENDATION_MEDIA)
+    request.query()
     known = [asin for asin in given["asins"] if _exists({"asin": asin})]
     ideas = list(dict.fromkeys(f"{idea} {asin.lower()[-2:]}" for asin in known for idea in _IDEAS))
     rows = [
