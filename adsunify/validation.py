@@ -125,8 +125,11 @@ Maybe = Annotated[Item | None, _NotNull()]
 
 def _without_null_defaults(schema: dict[str, Any]) -> None:
     for member in schema.get("properties", {}).values():
-        if member.get("default", ...) is None:
+        default = member.get("default", ...)
+        if default is None:
             del member["default"]
+        elif isinstance(default, dict):
+            member["default"] = {name: value for name, value in default.items() if value is not None}
 
 
 class WireModel(BaseModel):

@@ -1,0 +1,451 @@
+"""The brief: every length, pattern and default of the contract, and every refusal at once."""
+
+from __future__ import annotations
+
+import copy
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from adsunify import wire
+from adsunify.brief import CampaignBrief, Creative, read_brief
+from adsunify.errors import InvalidInput
+
+START = "2027-03-01T08:00:00+01:00"
+BRIEF: dict[str, Any] = {
+    "name": "Autumn shoes",
+    "goal": "traffic",
+    "budget": {"amount": "50.25", "currency": "USD", "period": "daily"},
+    "schedule": {"startAt": START},
+    "targeting": {"countries": ["US", "CA"]},
+    "creative": {"headline": "New shoes", "url": "https://shop.example.com/autumn?utm={{campaign.name}}"},
+}
+OBJECTS = ("", "budget", "schedule", "targeting", "targeting.keywords.0", "creative", "platform", "platform.locale")
+
+
+def brief(path: str = "", value: Any = None) -> dict[str, Any]:
+    """The brief with ``value`` at the dotted ``path``."""
+    made = copy.deepcopy(BRIEF)
+    if path:
+        *way, last = path.split(".")
+        there = made
+        for name in way:
+            there = there.setdefault(name, {})
+        there[last] = value
+    return made
+
+
+def forms(value: dict[str, Any]) -> tuple[Any, ...]:
+    """The same brief in the three forms in which it may come."""
+    text = wire.dumps(value)
+    return value, text, text.encode()
+
+
+def issues(value: Any) -> list[tuple[str, str]]:
+    with pytest.raises(InvalidInput) as refused:
+        read_brief(value)
+    assert all(issue.message[0].islower() and issue.message.endswith(".") for issue in refused.value.issues)
+    return sorted((issue.path, issue.code) for issue in refused.value.issues)
+
+
+def test_defaults():
+    read = read_brief(BRIEF)
+    assert read.platform.to_json() == {}
+    assert read.bid is read.schedule.end_at is read.targeting.native is read.creative.body is None
+    assert read_brief(brief("targeting.keywords", [{"text": "shoes"}])).targeting.keywords[0].match == "exact"
+
+
+def test_instants_are_kept_as_written_and_read_in_utc():
+    schedule = read_brief(brief("schedule.endAt", "2027-04-01T00:00Z")).schedule
+    assert (schedule.start_at, schedule.end_at) == (START, "2027-04-01T00:00Z")
+    assert (schedule.start, schedule.end) == (datetime(2027, 3, 1, 7, tzinfo=UTC), datetime(2027, 4, 1, tzinfo=UTC))
+    assert read_brief(BRIEF).schedule.end is None
+
+
+def lengths(path: str, least: int, most: int, make: Any = lambda count: "é" * count) -> list[Any]:
+    sizes = {least - 1: False, least: True, most: True, most + 1: False}
+    return [pytest.param(path, make(size), good, id=f"{path}-{size}") for size, good in sizes.items() if size >= 0]
+
+
+def listed(least: int, most: int, path: str, item: Any) -> list[Any]:
+    return lengths(path, least, most, lambda count: [item] * count)
+
+
+IDENTIFIERS = ("pageId", "boardId", "identityId", "identityType", "fundingInstrumentId", "pixelId", "conversionEvent")
+ROWS = [
+    *lengths("name", 3, 100),
+    *listed(0, 50, "targeting.countries", "US"),
+    *listed(0, 50, "targeting.locationIds", "123"),
+    *lengths("targeting.locationIds", 1, 250, lambda count: ["x" * count]),
+    *listed(0, 50, "targeting.keywords", {"text": "shoes", "match": "broad"}),
+    *lengths("targeting.keywords", 1, 80, lambda count: [{"text": "x" * count, "match": "phrase"}]),
+    *lengths("creative.headline", 1, 300),
+    *lengths("creative.body", 1, 3000),
+    *lengths("creative.imageHash", 1, 250),
+    *listed(3, 15, "creative.headlines", "headline"),
+    *lengths("creative.headlines", 1, 30, lambda count: ["x" * count] * 3),
+    *listed(2, 4, "creative.descriptions", "description"),
+    *lengths("creative.descriptions", 1, 90, lambda count: ["x" * count] * 2),
+    *(row for name in (*IDENTIFIERS, "appId", "sku", "asin") for row in lengths(f"platform.{name}", 1, 250)),
+    *lengths("platform.brandName", 1, 100),
+    *listed(0, 10, "platform.specialAdCategories", "HOUSING"),
+    *lengths("platform.specialAdCategories", 1, 9999, lambda count: ["x" * count])[:2],
+]
+
+
+@pytest.mark.parametrize(("path", "value", "good"), ROWS)
+def test_lengths(path, value, good):
+    for form in forms(brief(path, value)):
+        if good:
+            read_brief(form)
+        else:
+            found = issues(form)
+            assert {code for _, code in found} <= {"too_short", "too_long", "too_few", "too_many"}
+            assert all(refused.startswith(path) for refused, _ in found)
+
+
+def test_existing_creative_id_has_1_to_250_characters():
+    for length, good in ((0, False), (1, True), (250, True), (251, False)):
+        value = BRIEF | {"creative": {"existingId": "x" * length}}
+        assert not good or read_brief(value)
+        assert good or issues(value)[0][0] == "creative.existingId"
+
+
+@pytest.mark.parametrize(
+    ("path", "good", "bad"),
+    [
+        ("goal", ["traffic", "awareness", "conversions", "app_installs"], ["Traffic", "", "reach"]),
+        ("budget.amount", ["1", "0.01", "007.50", "1.123456"], ["", "1.", ".5", "-1", "1e3", "١", "1\n", " 1", "1,5"]),
+        ("budget.currency", ["USD", "XYZ"], ["usd", "US", "USDX", "US\n", "ÄÖÜ"]),
+        ("budget.period", ["daily", "lifetime"], ["monthly"]),
+        ("bid", ["0.000001"], ["", "+1", "0x1"]),
+        ("schedule.startAt", ["2028-02-29T00:00:00Z", "2027-03-01T00:00:00.5-0330"], ["2027-03-01", "now", ""]),
+        ("schedule.endAt", ["2027-03-01T08:00:01+01:00"], ["2027-04-01T00:00:00", "2027-04-01T24:00:00Z"]),
+        ("targeting.countries", [["US"], [], ["ZZ"]], [["us"], ["USA"], ["U"], ["US\n"], ["ÜS"]]),
+        ("targeting.keywords", [[{"text": "a", "match": "broad"}]], [[{"text": "a", "match": "BROAD"}], [{}]]),
+        ("creative.url", ["http://a", "https://u:p@[::1]:80/x?y#z", "app+x://host"], ["shop.example.com", "https://"]),
+        (
+            "creative.url",
+            ["https://example.com/%C3%BC"],
+            ["https://a b", "https://:80", "https://a/ü", "//a", "mailto:a"],
+        ),
+        ("creative.imageUrl", ["https://a/b.jpg"], ["https://a\n", "https://a/\t", "https://a\\b", "", "https://@/"]),
+        ("platform.euPoliticalAdvertising", [True, False], ["true", 1, 0]),
+        (
+            "platform.locale",
+            [{"country": "DE", "language": "de"}],
+            [{"country": "DE"}, {"country": "DE", "language": "DE"}],
+        ),
+    ],
+)
+def test_patterns_and_choices(path, good, bad):
+    for value in good:
+        for form in forms(brief(path, value)):
+            read_brief(form)
+    for value in bad:
+        for form in forms(brief(path, value)):
+            ((refused, _),) = issues(form)
+            assert refused.startswith(path)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "code"),
+    [
+        ("budget.amount", "1.1234567", "over_precision"),
+        ("budget.amount", "0", "out_of_range"),
+        ("budget.amount", "00.000", "out_of_range"),
+        ("bid", "0.0", "out_of_range"),
+        ("schedule.startAt", "2027-02-30T00:00:00Z", "no_such_date"),
+        ("schedule.endAt", "2027-03-01T07:00:00Z", "out_of_range"),
+        ("name", "a\0bc", "malformed"),
+        ("creative.body", "\0", "malformed"),
+        ("targeting.native", {"a": {"b": ["\0"]}}, "malformed"),
+    ],
+)
+def test_refusals_of_values(path, value, code):
+    value = brief(path, value)
+    if path == "targeting.native":
+        del value["targeting"]["countries"]
+        path = "targeting.native.a.b.0"
+    for form in forms(value):
+        assert issues(form) == [(path, code)]
+
+
+REQUIRED = ("name", "goal", "budget", "schedule", "targeting", "creative")
+REQUIRED_BELOW = ("budget.amount", "budget.currency", "budget.period", "schedule.startAt")
+
+
+@pytest.mark.parametrize("path", REQUIRED + REQUIRED_BELOW)
+def test_required_members(path):
+    value = brief()
+    *way, last = path.split(".")
+    del (value[way[0]] if way else value)[last]
+    for form in forms(value):
+        assert issues(form) == [(path, "required")]
+
+
+@pytest.mark.parametrize("path", OBJECTS)
+def test_unknown_properties_are_refused_everywhere(path):
+    value = brief("targeting.keywords", [{"text": "a"}])
+    value["platform"] = {"locale": {"country": "DE", "language": "de"}}
+    there: Any = value
+    for name in path.split(".") if path else ():
+        there = there[int(name) if name.isdigit() else name]
+    there["extra"] = 1
+    for form in forms(value):
+        assert issues(form) == [(f"{path}.extra".strip("."), "unknown_property")]
+
+
+def members(schema: dict[str, Any], definitions: dict[str, Any], path: str = "") -> list[str]:
+    found = []
+    for name, member in schema["properties"].items():
+        there = f"{path}.{name}".strip(".")
+        found.append(there)
+        if "$ref" in member:
+            found += members(definitions[member["$ref"].rpartition("/")[2]], definitions, there)
+    return found
+
+
+SCHEMA = CampaignBrief.model_json_schema()
+MEMBERS = members(SCHEMA, SCHEMA["$defs"])
+
+
+def test_the_members_are_those_of_the_contract():
+    assert len(MEMBERS) == 41
+    assert "null" not in json.dumps(SCHEMA)
+
+
+@pytest.mark.parametrize("path", MEMBERS)
+def test_null_is_not_left_out(path):
+    value = brief()
+    if path.startswith("platform.locale."):
+        value["platform"] = {"locale": {"country": "DE", "language": "de"}}
+    *way, last = path.split(".")
+    there: Any = value
+    for name in way:
+        there = there.setdefault(name, {})
+    there[last] = None
+    for form in forms(value):
+        assert [where for where, _ in issues(form)] == [path]
+
+
+def test_native_targeting_replaces_the_shortcuts():
+    native = {"geo_locations": {"cities": [{"key": "1"}]}}
+    assert read_brief(BRIEF | {"targeting": {"native": native, "keywords": [{"text": "a"}]}}).targeting.native == native
+    both = BRIEF | {"targeting": {"native": {}, "countries": [], "locationIds": ["1"]}}
+    for form in forms(both):
+        assert issues(form) == [("targeting.countries", "conflict"), ("targeting.locationIds", "conflict")]
+
+
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("headline", "a"),
+        ("body", "a"),
+        ("url", "https://a"),
+        ("imageUrl", "https://a"),
+        ("imageHash", "a"),
+        ("headlines", ["a", "b", "c"]),
+        ("descriptions", ["a", "b"]),
+    ],
+)
+def test_existing_creative_excludes_what_it_brings_along(member, value):
+    for form in forms(BRIEF | {"creative": {"existingId": "1", member: value}}):
+        assert issues(form) == [(f"creative.{member}", "conflict")]
+    assert len(Creative.model_fields) == 8
+
+
+def test_all_issues_at_once():
+    value = {
+        "name": "a\0",
+        "goal": "reach",
+        "budget": {"amount": "0", "currency": "usd", "period": "daily", "x": 1},
+        "bid": "1.1234567",
+        "schedule": {"startAt": "2027-02-29T00:00:00Z", "endAt": 5},
+        "targeting": {"countries": ["US", "us"], "native": {"a": "\0"}},
+        "creative": {"existingId": "1", "headline": "", "url": "x"},
+        "platform": [],
+    }
+    for form in forms(value):
+        assert issues(form) == [
+            ("bid", "over_precision"),
+            ("budget.amount", "out_of_range"),
+            ("budget.currency", "malformed"),
+            ("budget.x", "unknown_property"),
+            ("creative.headline", "conflict"),
+            ("creative.headline", "too_short"),
+            ("creative.url", "conflict"),
+            ("creative.url", "malformed"),
+            ("goal", "not_a_choice"),
+            ("name", "malformed"),
+            ("name", "too_short"),
+            ("platform", "wrong_type"),
+            ("schedule.endAt", "wrong_type"),
+            ("schedule.startAt", "no_such_date"),
+            ("targeting.countries", "conflict"),
+            ("targeting.countries.1", "malformed"),
+            ("targeting.native.a", "malformed"),
+        ]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b"5",
+            b'"a"',
+            b"\xff\xfe",
+            b"[" * 10**5,
+            b'{"name":"\\ud800"}',
+            '{"name":"\ud800ab"}',
+        ),
+        *({}, {1: 2}, {"name": "\ud800ab"}, {"targeting": {"native": {"a": "\ud800"}}}, {"targeting": object()}),
+    ],
+)
+def test_nonsense_is_refused_with_the_one_error(data):
+    assert issues(data)
+
+
+NATIVE_NUMBERS = [
+    ("0.1", Decimal("0.1")),
+    ("0.12345678901234567890123", Decimal("0.12345678901234567890123")),
+    ("1.10", Decimal("1.10")),
+    ("1e-300", Decimal("1e-300")),
+    ("12345678901234567890123", 12345678901234567890123),
+    ("7", 7),
+]
+
+
+@pytest.mark.parametrize(("literal", "number"), NATIVE_NUMBERS)
+def test_numbers_in_native_targeting_are_exact(literal, number):
+    text = json.dumps(BRIEF | {"targeting": {"native": {"a": [{"b": "NUMBER"}], "c": None}}}).replace(
+        '"NUMBER"', literal
+    )
+    for form in (text, text.encode()):
+        read = read_brief(form)
+        found = read.targeting.native["a"][0]["b"]
+        assert (found, type(found)) == (number, type(number))
+        assert wire.loads(wire.dumps(read.to_json())) == wire.loads(text) | {"platform": {}}
+        assert CampaignBrief.model_validate_json(form) == read
+
+
+def test_python_floats_become_decimals_of_the_same_digits():
+    assert read_brief(BRIEF | {"targeting": {"native": {"a": 0.1}}}).targeting.native == {"a": Decimal("0.1")}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [float("nan"), float("inf"), Decimal("NaN"), Decimal("1e999"), 10**400, {1, 2}, b"a", object(), {1: 2}, {"\0": 1}],
+)
+def test_native_targeting_is_json(value):
+    found = issues(BRIEF | {"targeting": {"native": {"a": value}}})
+    assert {path for path, _ in found} == {"targeting.native.a"}
+    assert {code for _, code in found} <= {"out_of_range", "wrong_type", "malformed"}
+
+
+@pytest.mark.parametrize("literal", ["NaN", "Infinity", "1e400", "1" * 500 + ".5"])
+def test_native_targeting_refuses_what_is_no_number(literal):
+    text = json.dumps(BRIEF | {"targeting": {"native": {"a": "NUMBER"}}}).replace('"NUMBER"', literal)
+    assert issues(text)
+
+
+def test_native_targeting_has_a_depth():
+    deep: dict[str, Any] = {}
+    for _ in range(100):
+        deep = {"a": deep}
+    for form in forms(BRIEF | {"targeting": {"native": deep}}):
+        ((_, code),) = issues(form)
+        assert code == "too_deep"
+
+
+def test_the_brief_is_copied_and_does_not_change():
+    given_ = BRIEF | {"targeting": {"native": {"a": {"b": [1]}}, "keywords": [{"text": "a"}]}}
+    before = copy.deepcopy(given_)
+    read = read_brief(given_)
+    assert given_ == before
+    given_["targeting"]["native"]["a"]["b"].append(2)
+    given_["targeting"]["keywords"].clear()
+    assert read.targeting.native == {"a": {"b": [1]}}
+    assert len(read.targeting.keywords) == 1
+    with pytest.raises(ValidationError):
+        read.name = "other"
+    with pytest.raises(ValidationError):
+        read.budget.amount = "1000000"
+
+
+def test_model_validation_has_the_same_rules():
+    for value in (brief("bid", "0"), brief("name", "a\0bc"), brief("creative.existingId", "1")):
+        with pytest.raises(ValidationError):
+            CampaignBrief.model_validate(value)
+        with pytest.raises(ValidationError):
+            CampaignBrief.model_validate_json(json.dumps(value))
+    with pytest.raises(TypeError, match="no settings"):
+        CampaignBrief.model_validate_json(json.dumps(BRIEF), strict=False)
+
+
+def test_messages_never_repeat_the_value():
+    secret = "s3cr3t-s3cr3t"
+    flat = dict.fromkeys(SCHEMA["properties"], secret)
+    deep = {
+        "name": "",
+        "goal": secret,
+        "budget": {"amount": secret, "currency": secret, "period": secret},
+        "schedule": {"startAt": secret, "endAt": secret},
+        "targeting": {
+            "countries": [secret],
+            "keywords": [{"text": "", "match": secret}],
+            "native": {"a": secret + "\0"},
+        },
+        "creative": {"existingId": secret, "url": secret, "imageUrl": secret, "headlines": [secret * 9] * 3},
+        "platform": {"euPoliticalAdvertising": secret, "locale": {"country": secret, "language": secret}},
+    }
+    for case in (flat, deep):
+        for form in (*forms(case), json.dumps(case)[:-1]):
+            with pytest.raises(InvalidInput) as refused:
+                read_brief(form)
+            assert secret not in str(refused.value)
+            with pytest.raises(ValidationError) as invalid:
+                CampaignBrief.model_validate_json(form) if isinstance(form, str) else CampaignBrief.model_validate(case)
+            assert secret not in str(invalid.value)
+
+
+def test_paths_show_a_bounded_part_of_unknown_names():
+    ((path, _),) = issues(brief("x" * 10**5, 1))
+    assert len(path) == 60
+
+
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.decimals(-1000, 1000, places=3), st.text(max_size=5)),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+    max_leaves=8,
+)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(MEMBERS), JSON)
+def test_any_json_anywhere_is_read_alike_in_all_forms(path, value):
+    made = brief()
+    if path.startswith("platform.locale."):
+        made["platform"] = {"locale": {"country": "DE", "language": "de"}}
+    *way, last = path.split(".")
+    there: Any = made
+    for name in way:
+        there = there.setdefault(name, {})
+    there[last] = value
+    results = []
+    for form in forms(made):
+        try:
+            results.append(read_brief(form).to_json())
+        except InvalidInput as refused:
+            results.append(sorted((issue.path, issue.code) for issue in refused.issues))
+    assert results[0] == results[1] == results[2]

@@ -1,0 +1,112 @@
+"""Request models that hold briefs and free-form objects read with the same rules."""
+
+from __future__ import annotations
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+import pytest
+from pydantic import Field, ValidationError
+
+from adsunify.brief import CampaignBrief
+from adsunify.errors import InvalidInput
+from adsunify.validation import FreeForm, Maybe, WireModel, issues_from, read
+
+ACCOUNT = "01934f5c-7c0e-7000-8000-000000000001"
+
+
+class Place(WireModel):
+    """An element of a list with a free-form member."""
+
+    radius_km: Maybe[Annotated[Decimal, Field(gt=0, le=1000, strict=False)]] = None
+    meta: Maybe[FreeForm] = None
+
+
+class Request(WireModel):
+    """What a server may take."""
+
+    account_id: UUID
+    campaign: Maybe[CampaignBrief] = None
+    payload: Maybe[FreeForm] = None
+    places: Maybe[list[Place]] = None
+
+
+class Nested(WireModel):
+    """A brief that is required."""
+
+    account_id: UUID
+    campaign: CampaignBrief
+
+
+class Days(WireModel):
+    """A query: text that is read."""
+
+    start: Annotated[date, Field(strict=False)]
+    limit: Annotated[int, Field(strict=False, ge=1, le=100)] = 50
+
+
+def issues(model, data, prefix=""):
+    with pytest.raises(InvalidInput) as refused:
+        read(model, data, prefix)
+    return sorted((issue.path, issue.code) for issue in refused.value.issues)
+
+
+def test_a_brief_inside_is_refused_with_all_its_issues():
+    data = b"""{"accountId": "x", "campaign": {"name": "ab", "goal": "traffic", "schedule": {"startAt": "now"},
+        "budget": {"amount": "0", "currency": "USD", "period": "daily"},
+        "targeting": {"native": {}, "countries": []}, "creative": {"existingId": "1", "url": "\\u0000"}}}"""
+    assert issues(Nested, data) == [
+        ("accountId", "malformed"),
+        ("campaign.budget.amount", "out_of_range"),
+        ("campaign.creative.url", "conflict"),
+        ("campaign.creative.url", "malformed"),
+        ("campaign.creative.url", "malformed"),
+        ("campaign.name", "too_short"),
+        ("campaign.schedule.startAt", "malformed"),
+        ("campaign.targeting.countries", "conflict"),
+    ]
+
+
+def test_numbers_of_every_free_form_object_are_exact():
+    literal = "0.1234567890123456789012345"
+    data = '{"accountId": "ID", "payload": {"a": NUMBER}, "places": [{}, {"meta": {"b": [NUMBER]}}]}'
+    data = data.replace("ID", ACCOUNT).replace("NUMBER", literal)
+    request = read(Request, data)
+    assert request.account_id == UUID(ACCOUNT)
+    assert request.payload == {"a": Decimal(literal)}
+    assert request.places[1].meta == {"b": [Decimal(literal)]}
+
+
+def test_escaped_text_that_only_looks_like_nul_is_text():
+    data = rf'{{"accountId": "{ACCOUNT}", "payload": {{"a": "\\u0000", "b": "\\x00", "c": "\u00e9\n"}}}}'
+    expected = {"a": "\\u0000", "b": "\\x00", "c": "é\n"}
+    assert read(Request, data).payload == read(Request, data.encode()).payload == expected
+    assert read(Days, {"start": "2027-03-01"}).limit == 50
+    assert read(Place, {"meta": expected}).meta == expected
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        ({"start": "2027-02-30"}, [("query.start", "malformed")]),
+        ({"start": "soon", "limit": "x"}, [("query.limit", "wrong_type"), ("query.start", "malformed")]),
+        ({"start": "2027-03-01", "limit": "0"}, [("query.limit", "out_of_range")]),
+        ({"start": "2027-03-01", "limit": "101"}, [("query.limit", "out_of_range")]),
+        ({"limit": "1"}, [("query.start", "required")]),
+    ],
+)
+def test_paths_begin_with_the_prefix(data, expected):
+    assert issues(Days, data, "query") == expected
+
+
+def test_issues_from_tells_all_that_pydantic_found():
+    with pytest.raises(ValidationError) as error:
+        Request.model_validate_json(b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}')
+    assert [(issue.path, issue.code, issue.message) for issue in issues_from(error.value, "body")] == [
+        ("body.accountId", "malformed", "must be a UUID."),
+        ("body.places.0.radiusKm", "out_of_range", "must be greater than 0."),
+        ("body.places.1", "wrong_type", "must be an object."),
+        ("body.x", "unknown_property", "is not a property of this object; leave it out."),
+    ]
