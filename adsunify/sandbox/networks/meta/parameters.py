@@ -24,12 +24,12 @@ from adsunify.sandbox.framework import (
     record,
     text,
 )
-from adsunify.sandbox.networks.meta.targeting import TARGETING, each
+from adsunify.sandbox.networks.meta.targeting import TARGETING, each, words
 
 
 def one_of(names: str) -> Check:
     """One of several words."""
-    return choice(*names.split())
+    return choice(*words(names))
 
 
 def an_object(value: Any, where: str) -> dict[str, Any]:

@@ -152,10 +152,9 @@ def get_entity(request: Request) -> Answer | None:
     for kind in KINDS:
         if (entity := request.world.find(kind, node)) is not None:
             return answer(request, rows_of(kind, [native(request, entity)], given)[0])
-    # An id that nothing has here was made elsewhere. What it is of, only the fields tell: whoever asks for a field
-    # that creatives alone have, means a creative (chosen); a campaign, ad set or ad made elsewhere does not exist.
-    alone = NODES["adcreative"][1] - NODES["campaign"][1] - NODES["adset"][1] - NODES["ad"][1]
-    if node.isdigit() and alone & {*read_fields(given.get("fields", "id"))}:
+    # An id that nothing has here was made elsewhere, and exists. What it is of, only the fields tell: where a creative
+    # has all of them, it is one (chosen); a campaign, ad set or ad made elsewhere does not exist.
+    if node.isdigit() and NODES["adcreative"][1] >= {*read_fields(given.get("fields", "id"))}:
         return answer(request, rows_of("adcreative", [_foreign_creative(node)], given)[0])
     return None
 

@@ -8,9 +8,14 @@ from adsunify.sandbox.framework import Check, Problem, anything, choice, integer
 T = TypeVar("T")
 
 
+def words(listed: str) -> list[str]:
+    """The words of a table."""
+    return listed.split()
+
+
 def each(value: T, names: str) -> dict[str, T]:
     """The same value for several names."""
-    return dict.fromkeys(names.split(), value)
+    return dict.fromkeys(words(names), value)
 
 
 # Countries, regions, cities, zips and markets that the search knows: (type, key, name, country, region, region key).
@@ -57,7 +62,7 @@ KEYED: Mapping[str, str] = {
     "electoral_districts": "electoral_district",
 }
 # Section 5: EU and associated territories (the territories that the sheet names; its list is unverified).
-EU = frozenset(each("", """
+EU = frozenset(words("""
     AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE  AX GF GP MQ RE YT MF
 """))  # fmt: skip
 _COUNTRIES = {(kind, key): country for kind, key, _, country, _, _ in PLACES}
@@ -157,7 +162,7 @@ def check_targeting(targeting: Mapping[str, Any]) -> None:
         where = "/targeting/targeting_automation/advantage_audience"
         raise Problem("required", where, "must be set to 0 or 1 explicitly")
     geography = targeting.get("geo_locations", {})
-    if not any(name != "location_types" for name in geography) and not targeting.get("custom_audiences"):
+    if not {*geography} - {"location_types"} and not targeting.get("custom_audiences"):
         raise Problem("required", "/targeting/geo_locations", "a location or a custom audience is required")
     if targeting.get("age_min", 13) > targeting.get("age_max", 65):
         raise Problem("combination", "/targeting/age_min", "must not be over age_max")
@@ -175,7 +180,7 @@ def touches_eu(targeting: Mapping[str, Any]) -> bool:
     """
     geography = targeting.get("geo_locations", {})
     places = {*geography.get("countries", ()), *(country for _, _, country in _keyed(geography))}
-    return bool(places & EU) or "country_groups" in geography or not geography
+    return bool(places & EU) or "country_groups" in geography or not {*geography} - {"location_types"}
 
 
 def _keyed(geography: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
