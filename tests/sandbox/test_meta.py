@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.meta import (
+from tests.sandbox.meta_calls import (
     APP,
     CALLBACK,
     CAMPAIGN,

@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.sandbox.meta import (
+from tests.sandbox.meta_calls import (
     ADSET,
     CAMPAIGN,
     CREATIVE,

@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.sandbox.meta import (
+from tests.sandbox.meta_calls import (
     GRAPH,
     NOTHING,
     Clock,
