@@ -133,6 +133,13 @@ UPDATE_NAMES = {
     ).union(["account_id"]),
     "ad": _AD.difference(words("adset_id dataset_split_specs source_ad_id")),
 }
+# Amounts: whether one is raised is known only where it was read before.
+MONEY_NAMES = frozenset(
+    words("""
+    daily_budget lifetime_budget bid_amount bid_constraints spend_cap daily_spend_cap lifetime_spend_cap
+    daily_min_spend_target lifetime_min_spend_target adset_budgets adset_bid_amounts
+    """)
+)
 TARGETING_NAMES = frozenset(
     words("""
     adgroup_id age_max age_min age_range alternate_auto_targeting_option app_install_state

@@ -99,16 +99,16 @@ def country_of(location: str) -> str | None:
     return key if kind == "country" else key.partition(":")[0] if kind == "zip" else None
 
 
-def countries_of(targeting: Json) -> frozenset[str]:
+def countries_of(targeting: Json) -> tuple[str, ...]:
     """The countries that a native targeting names, or names a part of."""
     named = [*found_at(targeting, "/geo_locations/countries/*"), *found_at(targeting, "/geo_locations/zips/*/key")]
-    return frozenset(one.partition(":")[0] for one in named if isinstance(one, str))
+    return tuple(dict.fromkeys(one.partition(":")[0] for one in named if isinstance(one, str)))
 
 
 def in_europe(brief: CampaignBrief) -> bool | None:
     """Whether the EU's Digital Services Act asks who benefits and who pays; None where the targeting does not tell."""
     targeting = targeting_of(brief)
-    if countries_of(targeting) & (EU | EU_TERRITORIES):
+    if not (EU | EU_TERRITORIES).isdisjoint(countries_of(targeting)):
         return True
     if WORLDWIDE in found_at(targeting, "/geo_locations/country_groups/*"):
         return True

@@ -1,0 +1,321 @@
+"""Changes of Meta as plans: a POST under the account creates, paused; a POST to an id changes what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from adsunify.brief import CampaignBrief
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.money import major
+from adsunify.network import Account, counted, level, native_amount
+from adsunify.reading import maybe, settled
+from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
+from adsunify.wire import Flow, Json, Request, read, text
+
+from . import native as meta
+from .reads import editable, node
+from .tables import AIMS, NETWORK, period_of, too_short
+from .targeting import countries_of, in_europe, merged, special, targeting_of
+
+ID = "id"
+CALLED = {"campaign": "campaign", "adGroup": "ad set", "creative": "creative", "ad": "ad"}
+EDGES = {one.kind: one.path for one in NETWORK.levels} | {"creative": "adcreatives"}
+Body = dict[str, Json]
+Changes = Sequence[Change]
+
+
+def _create(account: Account, kind: str, does: str, body: Body, *bindings: Binding) -> Step:
+    """A step that makes one entity under the account; its key is its kind."""
+    url, path = f"{meta.GRAPH}/{{account}}/{EDGES[kind]}", {"account": account.native_id}
+    request = Request("POST", url, path, body=body, encoding="form_json", nature="write")
+    return Step(kind, kind, does, request, bindings=bindings, outputs=(Output(ID, ("/body/id",)),))
+
+
+def _change(
+    kind: str, entity_id: str, does: str, body: Body, *, key: str = "", parent: str | None = None, changes: Changes = ()
+) -> Step:
+    """A step that changes one entity."""
+    url, path = f"{meta.GRAPH}/{{id}}", {"id": entity_id}
+    request = Request("POST", url, path, body=body, encoding="form_json", nature="write")
+    done = (Promise("/body/success", True),)
+    return Step(key or kind, kind, does, request, "update", entity_id, parent, promises=done, changes=tuple(changes))
+
+
+def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
+    return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+def _campaign(brief: CampaignBrief) -> Body:
+    body: Body = {
+        "name": brief.name,
+        "objective": AIMS[brief.goal].objective,
+        "status": meta.PAUSED,
+        "buying_type": meta.AUCTION,
+        "special_ad_categories": list(brief.platform.special_ad_categories or ()),
+    }
+    if special(brief):
+        body["special_ad_category_country"] = list(countries_of(targeting_of(brief)))
+    # Marketing API since v24.0: required where the campaign has no budget of its own.
+    return body | {"is_adset_budget_sharing_enabled": False}
+
+
+def _ad_set(account: Account, brief: CampaignBrief) -> Body:
+    aim, unit = AIMS[brief.goal], meta.unit(account)
+    body: Body = {
+        "name": brief.name,
+        "status": meta.PAUSED,
+        "optimization_goal": aim.optimization_goal,
+        "billing_event": aim.billing_event if brief.bid is None else aim.with_bid,
+    }
+    if aim.destination_type is not None:
+        body["destination_type"] = aim.destination_type
+    if aim.promoted_object is not None:
+        body["promoted_object"] = aim.promoted_object(brief)
+    body["bid_strategy"] = meta.UNCAPPED if brief.bid is None else meta.BID_CAP
+    if brief.bid is not None:
+        body["bid_amount"] = native_amount(unit, brief.bid, "bid")
+    body[f"{brief.budget.period}_budget"] = native_amount(unit, brief.budget.amount, "budget.amount")
+    body["start_time"] = meta.native_time(brief.schedule.start)
+    if brief.schedule.end is not None:
+        body["end_time"] = meta.native_time(brief.schedule.end)
+    body["targeting"] = targeting_of(brief)
+    if in_europe(brief) is not False:
+        known = {name: account.extras.get(extra) for extra, name in meta.DSA.items()}
+        body |= {name: value for name, value in known.items() if value}
+    return body
+
+
+def _creative(brief: CampaignBrief) -> Body:
+    content = brief.creative
+    image = {"picture": content.image_url} if content.image_url is not None else {"image_hash": content.image_hash}
+    link_data: Body = {"link": content.url, "message": content.body, "name": content.headline, **image}
+    # Marketing API: the button's link equals the ad's.
+    link_data["call_to_action"] = {"type": meta.CALL_TO_ACTION, "value": {"link": content.url}}
+    story = {"page_id": brief.platform.page_id, "link_data": link_data}
+    return {"name": brief.name, "object_story_spec": story}
+
+
+def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> list[str]:
+    assumed = meta.unit(account).assumed
+    warnings = [assumed] if assumed else []
+    if now is not None and brief.schedule.start <= now:
+        warnings.append("The start lies in the past: once activated, the ads run at once.")
+    unread = [extra for extra in meta.DSA if extra not in account.extras]
+    if in_europe(brief) and unread:
+        warnings.append(f"Ads in the EU name who benefits and who pays; {' and '.join(unread)} were never read.")
+    return warnings
+
+
+def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
+    """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
+    campaign = _create(account, "campaign", "Create the campaign, paused.", _campaign(brief))
+    in_campaign = Binding("/body/campaign_id", campaign.key, ID)
+    does = "Create the ad set with budget, schedule and targeting, paused."
+    ad_set = _create(account, "adGroup", does, _ad_set(account, brief), in_campaign)
+    body: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
+    steps, bindings = [campaign, ad_set], [Binding("/body/adset_id", ad_set.key, ID)]
+    if brief.creative.existing_id is not None:
+        body["creative"] = {"creative_id": brief.creative.existing_id}
+    else:
+        creative = _create(account, "creative", "Create the creative; it does not serve by itself.", _creative(brief))
+        steps.append(creative)
+        bindings.append(Binding("/body/creative/creative_id", creative.key, ID))
+    steps.append(_create(account, "ad", "Create the ad, paused.", body, *bindings))
+    return (yield from settled(_plan(account, "create", *steps, warnings=_warnings(account, brief, now))))
+
+
+# -- status -------------------------------------------------------------------------------------------------------
+
+
+def _set_status(kind: str, entity_id: str, status: str, key: str = "") -> Step:
+    one = level(NETWORK, kind)
+    if status not in one.settable:
+        raise refused("status", "choice", f"Meta sets these: {', '.join(one.settable)}.")
+    does = f"Set the {CALLED[kind]} {entity_id} to {status}."
+    return _change(kind, entity_id, does, {"status": one.settable[status]}, key=key)
+
+
+def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
+    """Ad, then ad set, then campaign: what holds the budget comes when all below it is ready."""
+    made = [(kind, str(outputs[kind][ID])) for kind in ("ad", "adGroup", "campaign")]
+    steps = [_set_status(kind, entity_id, "active", f"activate_{kind}") for kind, entity_id in made]
+    return (yield from settled(_plan(account, "activate", *steps, risk="spend")))
+
+
+def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
+    """One entity set active or paused."""
+    risk: Risk = "spend" if status == "active" else "low"
+    return (yield from settled(_plan(account, "status", _set_status(kind, entity_id, status), risk=risk)))
+
+
+# -- native -------------------------------------------------------------------------------------------------------
+
+
+def _foreign(kind: Kind, payload: Mapping[str, Json], names: Container[str], statuses: Sequence[str]) -> list[Issue]:
+    """What a native payload may not carry. Meta would pass over a name that it does not know."""
+    message = f"Meta takes no such parameter for a {CALLED[kind]} here."
+    issues = [Issue(f"payload.{name[:60]}", "not_supported", message) for name in payload if name not in names]
+    if "status" in payload and payload["status"] not in statuses:
+        issues.append(Issue("payload.status", "choice", f"Meta takes these: {', '.join(statuses)}."))
+    return issues
+
+
+def _parent(kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Body:
+    """The parameter that names the parent, from the payload or from ``parent_id``."""
+    one = level(NETWORK, kind)
+    name = one.parent.removeprefix("/")
+    if not name:
+        if parent_id is not None:
+            raise refused("parentId", "not_supported", f"A {CALLED[kind]} of Meta has no parent.")
+        return {}
+    said = text(payload, one.parent)
+    if said is None and parent_id is None:
+        raise refused("parentId", "required", f"Name the {CALLED[one.parent_kind]} that it belongs to.")
+    if None not in (said, parent_id) and said != parent_id:
+        raise refused("parentId", "conflict", f"payload.{name} names another {CALLED[one.parent_kind]}.")
+    return {name: parent_id if said is None else payload[name]}
+
+
+def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
+    """One entity from native parameters; paused where they do not say."""
+    issues = _foreign(kind, payload, meta.CREATE_NAMES[kind], meta.BORN)
+    if issues:
+        raise InvalidInput(issues)
+    body = {"status": meta.PAUSED, **payload, **_parent(kind, payload, parent_id)}
+    active = body["status"] == meta.ACTIVE
+    does = f"Create the {CALLED[kind]} from native parameters, {'active' if active else 'paused'}."
+    step = _create(account, kind, does, body)
+    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+
+
+def plan_update(
+    account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
+) -> Flow[Plan]:
+    """Native parameters of one entity changed; others stay as they are."""
+    one = level(NETWORK, kind)
+    issues = _foreign(kind, payload, meta.UPDATE_NAMES[kind], tuple(one.states))
+    if parent_id is not None and not one.parent:
+        issues.append(Issue("parentId", "not_supported", f"A {CALLED[kind]} of Meta has no parent."))
+    if not payload:
+        issues.append(Issue("payload", "required", "Name at least one parameter to change."))
+    if issues:
+        raise InvalidInput(issues)
+    risk: Risk = "low"
+    if payload.get("status") in (meta.ARCHIVED, meta.DELETED):
+        risk = "destructive"
+    elif payload.get("status") == meta.ACTIVE or not meta.MONEY_NAMES.isdisjoint(payload):
+        risk = "spend"
+    does = f"Change {', '.join(payload)} of the {CALLED[kind]} {entity_id}."
+    step = _change(kind, entity_id, does, dict(payload), parent=parent_id)
+    return (yield from settled(_plan(account, "update", step, risk=risk)))
+
+
+def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
+    """One entity deleted, with all below it."""
+    level(NETWORK, kind)
+    does = f"Delete the {CALLED[kind]} {entity_id} and all below it; this cannot be undone."
+    request = Request("DELETE", f"{meta.GRAPH}/{{id}}", {"id": entity_id}, nature="write")
+    done = (Promise("/body/success", True),)
+    step = Step(kind, kind, does, request, "delete", entity_id, promises=done)
+    return (yield from settled(_plan(account, "delete", step, risk="destructive")))
+
+
+# -- edit ---------------------------------------------------------------------------------------------------------
+
+Part = tuple[Body, Changes]
+
+
+def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    done = edited(NETWORK, account, kind, entity, edit, now)
+    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
+    issues = list(_conflicts(account, entity, body, now)) if kind == "adGroup" else []
+    if issues:
+        raise InvalidInput(issues)
+    return body, done.changes
+
+
+def _conflicts(account: Account, entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
+    """What the changed parameters of an ad set contradict."""
+    after = {**entity, **body}
+    start, end = meta.moment(after.get("start_time")), meta.moment(after.get("end_time"))
+    if "end_time" in body and end is None and period_of(after) == "lifetime":
+        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
+    if "end_time" in body and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    moved = not {"start_time", "end_time"}.isdisjoint(body)
+    if moved and start is not None and end is not None and end <= start:
+        yield Issue("fields.endAt", "order", "The end has to come after the start.")
+    elif moved and too_short(period_of(after), start, end):
+        yield Issue("fields.endAt", "too_short", "Meta takes a daily budget only for more than 24 hours.")
+    if "bid_strategy" in body and body["bid_strategy"] in meta.CAPPED and not after.get("bid_amount"):
+        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
+    if body.get("bid_strategy") == meta.ROAS_FLOOR and "bid_constraints" not in after:
+        yield Issue("fields.roasFloor", "required", "This bid strategy needs a floor; change both together.")
+    unit = meta.unit(account)
+    held, left = counted(unit, entity.get("lifetime_budget")), counted(unit, entity.get("budget_remaining"))
+    if "lifetime_budget" in body and held is not None and left is not None:
+        least = -((left - held) * 110 // 100)  # Marketing API: at least 110 % of what was spent
+        if body["lifetime_budget"] < least:
+            message = f"Meta takes at least 110 % of the amount already spent, {major(least, unit.offset)}."
+            yield Issue("fields.budget", "too_small", message)
+
+
+def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    if not edit.targeting:
+        return {}, ()
+    if kind != "adGroup":
+        raise refused("targeting", "not_supported", "Meta targets on ad sets; edit those of this campaign.")
+    targeting, changes = merged(read(entity, "/targeting", {}), edit.targeting)
+    return {"targeting": targeting}, changes
+
+
+def _swap(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    if not edit.creative:
+        return {}, ()
+    if kind != "ad":
+        raise refused("creative", "not_supported", "Meta's ads have the creatives; edit an ad.")
+    if set(edit.creative) != {"existingId"}:
+        raise refused("creative", "not_supported", "A creative's content is fixed: make a new one, name it existingId.")
+    creative = edit.creative["existingId"]
+    change = Change("creative.existingId", text(entity, "/creative/id"), creative)
+    return {"creative": {"creative_id": creative}}, (change,)
+
+
+def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
+    """Fields, targeting and creative of one entity in one write, held against what it is now."""
+    current = yield from editable(account, kind, entity_id)
+    body: Body = {}
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for part in (_fields, _targeting, _swap):
+        try:
+            changed, told = part(account, kind, current.native, edit, now)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        body |= changed
+        changes += told
+    if not (body or issues):
+        issues.append(Issue("fields", "required", "Name at least one thing to change."))
+    if issues:
+        raise InvalidInput(issues)
+    does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
+    warnings = ("The ad goes to review again with its new creative.",) if "creative" in body else ()
+    step = _change(kind, entity_id, does, body, changes=changes)
+    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
+
+
+def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
+    """Whether an existing creative is there."""
+    creative = brief.creative.existing_id
+    if creative is None:
+        return [], []
+    found = yield from maybe(NETWORK, node(creative, "id,name,status"))
+    if found is not None and text(found.body, "/status") != meta.DELETED:
+        return [], []
+    return [Issue("creative.existingId", "not_found", "Meta has no such creative, or does not show it.")], []
