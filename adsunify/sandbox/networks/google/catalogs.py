@@ -10,18 +10,11 @@ MANAGER = "5550001110"
 
 
 def _account(
-    id: str,
-    name: str,
-    currency: str,
-    timezone: str,
-    manager: str | None = None,
-    *,
-    clients: bool = False,
-    test: bool = False,
-    status: str = "ENABLED",
-) -> Account:
+    number: str, name: str, currency: str, timezone: str, manager: str | None = None, *,
+    clients: bool = False, test: bool = False, status: str = "ENABLED",
+) -> Account:  # fmt: skip
     extra = {"manager": manager, "clients": clients, "test": test, "status": status}
-    return Account(id, name, currency, timezone, extra)
+    return Account(number, name, currency, timezone, extra)
 
 
 # two clients of a manager, an account reached directly, and a closed one: a root that answers CUSTOMER_NOT_ENABLED

@@ -144,12 +144,21 @@ def user_lists(request: Request, account: Account, query: Query) -> Iterable[Row
 
 
 SOURCES: Mapping[str, Callable[[Request, Account, Query], Iterable[Row]]] = {
-    "campaign_budget": entities("budget"), "campaign": entities("campaign"),
-    "campaign_criterion": entities("criterion"), "ad_group": entities("adGroup"), "ad_group_criterion": entities("keyword"), "ad_group_ad": entities("ad"),
-    "campaign_conversion_goal": entities("conversionGoal"), "customer": customers, "customer_client": clients,
-    "geo_target_constant": geo_targets, "language_constant": languages, "currency_constant": currencies,
-    "conversion_action": conversion_actions, "user_list": user_lists,
-}  # fmt: skip
+    "campaign_budget": entities("budget"),
+    "campaign": entities("campaign"),
+    "campaign_criterion": entities("criterion"),
+    "ad_group": entities("adGroup"),
+    "ad_group_criterion": entities("keyword"),
+    "ad_group_ad": entities("ad"),
+    "campaign_conversion_goal": entities("conversionGoal"),
+    "customer": customers,
+    "customer_client": clients,
+    "geo_target_constant": geo_targets,
+    "language_constant": languages,
+    "currency_constant": currencies,
+    "conversion_action": conversion_actions,
+    "user_list": user_lists,
+}
 
 
 def _seen(request: Request, account: Account, entity: Entity, users: Counter[str]) -> Row:
