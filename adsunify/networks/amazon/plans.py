@@ -11,7 +11,7 @@ from adsunify.editing import Edit, edited, local_time, risk_of
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
-from adsunify.steps import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
+from adsunify.steps import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, planned
 from adsunify.wire import Flow, Json, Request, put, read, rows, text
 
 from . import reads
@@ -23,6 +23,8 @@ from .native import (
     MANUAL_TARGETING,
     PAUSED,
     SCOPE_HEADER,
+    VENDOR,
+    VENDOR_NAME,
     collection,
     daily_budget,
     eligibility,
@@ -275,13 +277,12 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """Archives, which is final."""
     one = level(NETWORK, kind)
     name = id_filter(one)
-    action: StepAction = "delete"
     step = Step(
         kind,
         kind,
         f"Archive the {one.native} {entity_id} for good.",
         _request(account, one, "POST", f"{one.path}/delete", {name: {"include": [entity_id]}}),
-        action=action,
+        action="delete",
         entity=entity_id,
         items=Items(f"/body/{name}/include", ID, sent=identity(one), many=False),
     )
@@ -303,9 +304,12 @@ def _misplaced(edit: Edit) -> Iterator[Issue]:
 
 
 def _edit_issues(
-    account: Account, native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
+    account: Account, one: Level, native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
 ) -> Iterator[Issue]:
-    """What spans the fields of an edit: dates in order and not past, amounts within the marketplace's limits."""
+    """What spans fields or depends on the account: dates in order, not past, and the limits of the marketplace."""
+    vendors_campaign = one is CAMPAIGN and account.extras.get("accountType") == VENDOR
+    if vendors_campaign and len(str(changed.get("name", ""))) > VENDOR_NAME:
+        yield Issue("fields.name", "too_long", f"A vendor's campaign name has at most {VENDOR_NAME} characters.")
     today = now.date().isoformat() if now is not None else ""
     start = changed.get("startDate", native.get("startDate"))
     end = changed.get("endDate")
@@ -334,7 +338,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     changed: dict[str, Json] = {}
     for pointer, value in change.native.items():
         put(changed, pointer, value)
-    issues = list(_edit_issues(account, entity.native, changed, local_time(account, now)))
+    issues = list(_edit_issues(account, one, entity.native, changed, local_time(account, now)))
     if issues:
         raise InvalidInput(issues)
     warnings = []

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
-from adsunify.errors import ProviderNotFound, refused
-from adsunify.network import Account, Level, level
+from adsunify.editing import local_time
+from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
+from adsunify.insights import Coverage, DateRange, Figure, Insights, Pending
+from adsunify.network import Account, Level, Metric, level
 from adsunify.outcomes import failure
 from adsunify.reading import (
     CatalogPage,
@@ -24,30 +30,58 @@ from adsunify.reading import (
     pages,
     settled,
 )
+from adsunify.schedule import windows
 from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, ident, read, rows, text
+from adsunify.wire import (
+    MAX_ANSWER_BYTES,
+    Flow,
+    Json,
+    Request,
+    Response,
+    canonical,
+    ident,
+    loads,
+    need,
+    read,
+    rows,
+    text,
+)
 
 from .native import (
     BROAD_MATCH,
     CLIENT_HEADER,
     CONSENT,
+    DAILY,
     HOSTS,
     PERMISSION,
+    REPORT_COLUMNS,
+    REPORT_DAYS,
+    REPORT_HISTORY_DAYS,
+    REPORT_MEDIA,
+    REPORTS,
+    SCOPE_HEADER,
     SELLER,
     TOKEN,
     VENDOR,
     collection,
+    host,
     id_filter,
     listed,
     next_token,
     profile_name,
     profiles,
 )
-from .tables import FILTERS, LEVELS, LIVE, NAMED, NETWORK
+from .tables import FILTERS, LEVELS, LIVE, METRICS, NAMED, NETWORK, VENDOR_METRICS
 
 SMALLEST_PAGE = 10  # (unverified) one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
 NO_PAYMENT = "payment problem"
+GZIP_MAGIC = b"\x1f\x8b"
+INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
+FIRST_POLL, LATER_POLL = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
+RESTATED_DAYS = 28 + 14  # conversions are restated for 28 days and their window, traffic for 3 days
+_DAY = timedelta(days=1)
+_DUPLICATE = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -197,6 +231,172 @@ def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
     """As :func:`entity`: the native entity is all that an edit needs."""
     return (yield from entity(account, kind, entity_id))
+
+
+# -- insights -----------------------------------------------------------------------------------------------------
+
+
+def _creation(account: Account, days: DateRange) -> Request:
+    """A report is asked for. It may be repeated: an identical one is answered by the id of the first."""
+    start, end = days.start.isoformat(), days.end.isoformat()
+    configuration = {
+        "adProduct": "SPONSORED_PRODUCTS",
+        "reportTypeId": "spCampaigns",
+        "groupBy": ["campaign"],
+        "timeUnit": DAILY,
+        "format": "GZIP_JSON",
+        "columns": list(REPORT_COLUMNS),
+    }
+    body = {"name": f"insights {start}..{end}", "startDate": start, "endDate": end, "configuration": configuration}
+    headers = {"Content-Type": REPORT_MEDIA, SCOPE_HEADER: account.native_id}
+    return Request("POST", host(account) + REPORTS, headers=headers, body=body, encoding="json")
+
+
+def _created(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
+    """A report's ``reportId`` and ``status``: of a new one, or of the one that it would repeat."""
+    response = yield _creation(account, days)
+    if response.status == 425:  # "The Request is a duplicate of : <reportId>": success in disguise
+        said = _DUPLICATE(text(response.body, "/detail") or text(response.body, "/details") or "")
+        if said is None:
+            raise ProviderUnreadable("Amazon Ads refused a duplicate report without naming the first.")
+        return (yield from _state(account, said.group(1)))
+    problem = failure(NETWORK, response)
+    if problem is not None:
+        raise problem
+    return {"reportId": ident(response.body, "/reportId", "report"), "status": text(response.body, "/status")}
+
+
+def _state(account: Account, report: str) -> Flow[Mapping[str, Json]]:
+    url, headers = host(account) + REPORTS + "/{reportId}", {SCOPE_HEADER: account.native_id}
+    response = yield from ask(NETWORK, Request("GET", url, path={"reportId": report}, headers=headers))
+    state = need(response.body, "", "report")
+    if not isinstance(state, Mapping):
+        raise ProviderUnreadable("The report's state is no object.")
+    return {**state, "reportId": report}
+
+
+def _has_failed(state: Mapping[str, Json]) -> bool:
+    # The word FAILED is documented nowhere (unverified), the reason is.
+    return text(state, "/status") == "FAILED" or bool(text(state, "/failureReason"))
+
+
+def _joint(states: Sequence[Mapping[str, Json]]) -> str:
+    """One job for all reports of a range."""
+    ids = [state["reportId"] for state in states]
+    return ids[0] if len(ids) == 1 else base64.urlsafe_b64encode(canonical(ids)).rstrip(b"=").decode("ascii")
+
+
+def _single(job: str) -> list[str]:
+    try:
+        ids = loads(base64.urlsafe_b64decode(job + "=" * (-len(job) % 4)))
+    except ValueError:
+        return [job]
+    return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]
+
+
+def _inflated(content: bytes) -> bytes:
+    stream = zlib.decompressobj(wbits=31)  # 31: gzip, with its check sum
+    try:
+        inflated = stream.decompress(content, INFLATED_BYTES + 1)
+    except zlib.error as problem:
+        raise ProviderUnreadable("The report file is damaged.") from problem
+    if len(inflated) > INFLATED_BYTES or not stream.eof or stream.unused_data:
+        raise ProviderUnreadable(f"The report file is cut off, or larger than {INFLATED_BYTES} bytes.")
+    return inflated
+
+
+def _file(state: Mapping[str, Json]) -> Flow[list[Mapping[str, Json]]]:
+    """The rows of a finished report: a file on a foreign host, which gets no credentials."""
+    url = text(state, "/url") or ""
+    if not url.startswith("https://"):
+        raise ProviderUnreadable("The finished report has no https address.")
+    response = yield Request("GET", url, answer="bytes", signed=False)
+    if not response.ok:
+        raise ProviderUnreadable(f"The report file could not be fetched ({response.status}).")
+    content = response.body
+    if isinstance(content, bytes):
+        try:  # a file that was inflated on the way has lost its magic
+            content = loads(_inflated(content) if content.startswith(GZIP_MAGIC) else content)
+        except ValueError as problem:
+            raise ProviderUnreadable("The report file is not JSON.") from problem
+    return rows(need(content, "", "report file"), "", "report file")
+
+
+def _day(value: Json, at: str) -> date | None:
+    try:
+        return date.fromisoformat(text(value, at) or "")
+    except ValueError:
+        return None
+
+
+def _parts(start: date, end: date, oldest: date, count: int | None) -> list[DateRange]:
+    """The days of each report: what is older than the history is not asked for. ``count``: as many as there are."""
+    pieces = [DateRange(*piece) for piece in windows(start, end, REPORT_DAYS)]
+    kept = [DateRange(max(piece.start, oldest), piece.end) for piece in pieces if piece.end >= oldest]
+    if count is None or count == len(kept):
+        return kept
+    return pieces[-count:] if count <= len(pieces) else [DateRange(start, end)] * count
+
+
+def _gaps(start: date, end: date, covered: Sequence[DateRange]) -> tuple[DateRange, ...]:
+    gaps, following = [], start
+    for part in covered:
+        if part.start > following:
+            gaps.append(DateRange(following, part.start - _DAY))
+        following = max(following, part.end + _DAY)
+    return (*gaps, DateRange(following, end)) if following <= end else tuple(gaps)
+
+
+def _metrics(account: Account) -> tuple[Metric, ...]:
+    return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
+
+
+def _figures(account: Account, native: Sequence[Mapping[str, Json]]) -> Iterator[tuple[date, Mapping[str, Figure]]]:
+    metrics = _metrics(account)
+    for row in native:
+        day = _day(row, "/date")
+        if day is None:
+            raise ProviderUnreadable("A row of the report has no date.")
+        yield day, {metric.name: read(row, metric.native) for metric in metrics}
+
+
+def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+    """Reports of at most 31 days each under one job. A row stands for a day with activity."""
+    today = (local_time(account, now) or now).date()
+    states: list[Mapping[str, Json]] = []
+    for report in _single(job) if job is not None else ():
+        states += [(yield from _state(account, report))]
+    oldest = today - timedelta(days=REPORT_HISTORY_DAYS)
+    parts = _parts(start, end, oldest, len(states) if job is not None else None)
+    if job is None:
+        for part in parts:
+            states += [(yield from _created(account, part))]
+    unfinished = [state for state in states if text(state, "/status") != "COMPLETED" and not _has_failed(state)]
+    if unfinished:
+        wait = FIRST_POLL if job is None else LATER_POLL
+        pending = Pending(_joint(states), text(unfinished[0], "/status") or "PENDING", wait)
+        return Insights.waiting(start, end, account.timezone, pending)
+    native: list[Mapping[str, Json]] = []
+    covered: list[DateRange] = []
+    notes = [note for note in {metric.note: None for metric in _metrics(account)} if note]
+    if start < oldest:
+        notes.append(f"Amazon Ads keeps the figures of {REPORT_HISTORY_DAYS} days.")
+    for state, part in zip(states, parts, strict=True):
+        # A job may be resumed without its dates: the report names its own.
+        days = DateRange(_day(state, "/startDate") or part.start, _day(state, "/endDate") or part.end)
+        if _has_failed(state):
+            reason = text(state, "/failureReason") or "no reason given"
+            notes.append(f"The report of {days.start} to {days.end} failed: {reason}.")
+        else:
+            native.extend((yield from _file(state)))
+            covered.append(days)
+    if covered and not start <= covered[0].start <= covered[-1].end <= end:
+        start, end = covered[0].start, covered[-1].end
+    missing = _gaps(start, end, covered)
+    restated = max(start, today - timedelta(days=RESTATED_DAYS))
+    provisional = restated if restated <= end else None
+    coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
+    return Insights.of(_figures(account, native), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

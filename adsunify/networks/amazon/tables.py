@@ -39,6 +39,7 @@ from adsunify.steps import Step
 from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from .native import (
+    AD_GROUP_NAME,
     ARCHIVED,
     BROKEN_ITEM,
     CODE,
@@ -52,6 +53,7 @@ from .native import (
     PERMISSION,
     PLACEMENTS,
     SELLER,
+    SELLER_NAME,
     STRATEGIES,
     THROTTLED_ITEM,
     VENDOR,
@@ -299,7 +301,7 @@ _DAYS_NOTE = "a date, or an instant: then its whole day in the profile's time zo
 _FINAL = "fixed when it is made; delete it and make another"
 
 SETTINGS = (
-    Setting("campaign", "name", "/name", longest=128, lock=_unless_archived),
+    Setting("campaign", "name", "/name", longest=SELLER_NAME, lock=_unless_archived),
     Setting(
         "campaign", "budget", "/budget/budget", "money", period="daily", lock=_unless_archived, write=_write_budget
     ),
@@ -317,7 +319,7 @@ SETTINGS = (
     *(_placement(name) for name in PLACEMENTS),
     Setting("campaign", "portfolio", "/portfolioId", clears=True, lock=_unless_archived),
     Setting("campaign", "targetingType", "/targetingType", lock=_FINAL),  # (unverified)
-    Setting("adGroup", "name", "/name", longest=255, lock=_unless_archived),
+    Setting("adGroup", "name", "/name", longest=AD_GROUP_NAME, lock=_unless_archived),
     Setting(
         "adGroup", "bid", "/defaultBid", "money", lock=_unless_archived, note="Keywords with a bid keep their own."
     ),
@@ -467,7 +469,6 @@ ERRORS = (
         "rejected", "permission", "the app's credentials are not right", ("invalid_client", "unauthorized_client"), 400
     ),
 )
-
 
 NETWORK = Network(
     code=CODE,

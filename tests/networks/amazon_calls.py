@@ -1,0 +1,84 @@
+"""Accounts, a brief, and answers of Amazon Ads, for the tests of its adapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from attrs import evolve
+
+from adsunify.brief import read_brief
+from adsunify.network import Account
+from adsunify.planning import plan
+from adsunify.steps import Plan
+from adsunify.wire import Request, Response, dumps, filled, loads
+
+SELLER = Account("amazon", "1234", "USD", "America/Los_Angeles", {"accountType": "seller", "countryCode": "US"})
+VENDOR = evolve(SELLER, extras={"accountType": "vendor", "countryCode": "US"})
+PLAIN = Account("amazon", "1234", "USD", "America/Los_Angeles")
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+HOST = "https://advertising-api.amazon.com"
+BRIEF: dict[str, Any] = {
+    "name": "Autumn launch",
+    "goal": "conversions",
+    "budget": {"amount": "35.50", "currency": "USD", "period": "daily"},
+    "bid": "0.75",
+    "schedule": {"startAt": "2026-12-01T09:00:00Z", "endAt": "2026-12-21T08:00:00Z"},
+    "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
+    "creative": {},
+    "platform": {"sku": "SELLER-SKU-1"},
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def created(account: Account = SELLER, **changes: Any) -> Plan:
+    return plan(read_brief(brief(**changes)), account)
+
+
+def json_of(value: Any) -> Any:
+    return loads(dumps(value))
+
+
+def unasked(request: Request) -> Response:
+    raise AssertionError(f"{request.method} {filled(request)} was not expected")
+
+
+def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+    def answer(request: Request) -> Response:
+        if asked is not None:
+            asked.append(request)
+        found = answers[f"{request.method} {filled(request)}"]
+        if callable(found):
+            found = found(request)
+        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
+
+    return answer
+
+
+CAMPAIGN = {
+    "campaignId": "11",
+    "name": "Old",
+    "state": "ENABLED",
+    "targetingType": "MANUAL",
+    "startDate": "2026-12-01",
+    "budget": {"budgetType": "DAILY", "budget": 20},
+    "dynamicBidding": {
+        "strategy": "LEGACY_FOR_SALES",
+        "placementBidding": [{"placement": "PLACEMENT_TOP", "percentage": 10}],
+    },
+}
