@@ -1,0 +1,135 @@
+"""The simulated Amazon Ads network held against the official descriptions, where ADSUNIFY_SPECS names their folder."""
+
+import json
+import os
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES
+from adsunify.sandbox.networks.amazon.tables import MARKETPLACES
+from tests.sandbox.amazon_calls import (
+    AD_GROUP,
+    CAMPAIGN,
+    ID,
+    KEYWORD,
+    PRODUCT_AD,
+    Amazon,
+    Clock,
+    above,
+    connected,
+    eligible,
+    metadata,
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
+    async with connected(clock) as amazon:
+        yield amazon
+
+
+@pytest.fixture
+async def campaign(amazon: Amazon) -> str:
+    return await amazon.made("campaigns", CAMPAIGN)
+
+
+@pytest.fixture
+async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
+    return await above(amazon, campaign)
+
+
+def described(name: str, schema: str) -> Draft202012Validator:
+    """A validator of one schema of an OpenAPI 3.0 file: `nullable` becomes a null type."""
+
+    def translated(node: Any) -> Any:
+        if isinstance(node, list):
+            return [translated(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        made = {key: translated(value) for key, value in node.items() if key not in ("nullable", "example", "default")}
+        if isinstance(made.get("format"), str):
+            del made["format"]
+        return {"anyOf": [made, {"type": "null"}]} if node.get("nullable") is True else made
+
+    folder = os.environ.get("ADSUNIFY_SPECS")
+    if folder is None:
+        pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
+    document = json.loads((Path(folder) / "amazon" / f"{name}.openapi.json").read_text())
+    components = translated(document["components"])
+    return Draft202012Validator({"$ref": f"#/components/schemas/{schema}", "components": components})
+
+
+async def test_answers_hold_against_the_official_descriptions(
+    amazon: Amazon, campaign: str, parents: dict[str, str]
+) -> None:
+    ids = {
+        "campaigns": campaign,
+        "adGroups": parents["adGroupId"],
+        "productAds": await amazon.made("productAds", {**parents, **PRODUCT_AD}),
+        "keywords": await amazon.made("keywords", {**parents, **KEYWORD}),
+    }
+    bad = {
+        "campaigns": {**CAMPAIGN, "name": "a_b", "startDate": "x"},
+        "adGroups": {**AD_GROUP, "campaignId": "1"},
+        "productAds": {**parents, "state": "PAUSED", "sku": "ineligible"},
+        "keywords": {**parents, **KEYWORD, "bid": 1001},
+    }
+    for collection, entity_id in ids.items():
+        native = collection[0].upper() + collection[1:]
+        states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
+        listed = await amazon.sp(
+            "POST", f"/sp/{collection}/list", {"stateFilter": states, "includeExtendedDataFields": True}
+        )
+        updated = await amazon.sp(
+            "PUT", f"/sp/{collection}",
+            {collection: [{ID[collection]: entity_id, "state": "ENABLED"}, {ID[collection]: "1"}]},
+            Prefer="return=representation",
+        )  # fmt: skip
+        created = await amazon.sp("POST", f"/sp/{collection}", {collection: [bad[collection], {}]})
+        for verb, answer in (("List", listed), ("Update", updated), ("Create", created)):
+            schema = f"SponsoredProducts{verb}SponsoredProducts{native}ResponseContent"
+            described("sponsored-products-v3", schema).validate(answer.json())
+    asins = {"adType": "SP", "skus": ["a"], "checkEligibility": True, "checkItemDetails": True}
+    products = await metadata(amazon, {**asins, "pageIndex": 0, "pageSize": 1})
+    described("product-metadata", "ProductMetadataResponse").validate(products.json())
+    described("product-eligibility", "ProductEligibilityResponse").validate(
+        (await eligible(amazon, asin="ineligible")).json()
+    )
+    for profile in (await amazon.call("GET", "/v2/profiles", profile=None)).json():
+        described("profiles-v2", "Profile").validate(profile)
+    usage = await amazon.sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": [campaign, "1"]}, media="usage")
+    described("sponsored-products-v3", "BudgetUsageCampaignResponse").validate(usage.json())
+
+
+def test_columns_are_those_of_the_documentation() -> None:
+    folder = os.environ.get("ADSUNIFY_SPECS")
+    if folder is None:
+        pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
+    document = json.loads((Path(folder) / "amazon" / "reporting-v3.columns.json").read_text())["reportTypes"]
+    assert set(REPORT_TYPES) == set(document)
+    for name, documented in document.items():
+        assert REPORT_TYPES[name].columns == set(documented["baseColumns"])
+        for group, added in documented["groupBy"].items():
+            assert REPORT_TYPES[name].groups[group].columns == set(added["additionalColumns"])
+            assert REPORT_TYPES[name].groups[group].filters == {field for field, _ in added["filters"]}
+
+
+def test_the_marketplace_limits_are_those_of_the_documentation() -> None:
+    folder = os.environ.get("ADSUNIFY_SPECS")
+    if folder is None:
+        pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
+    document = json.loads((Path(folder) / "amazon" / "marketplace-limits.json").read_text())
+    for country, limits in MARKETPLACES.items():
+        for amounts, kind in ((limits.bid, "spBid"), (limits.budget, "spDailyBudget")):
+            documented = document[kind][country]
+            assert amounts == (Decimal(documented["min"]), Decimal(documented["max"]))

@@ -1,0 +1,281 @@
+"""The simulated Amazon Ads network: products, suggestions, budget usage, reports."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES
+from tests.sandbox.amazon_calls import (
+    CAMPAIGN,
+    EU,
+    FE,
+    KEYWORD,
+    MEDIA,
+    NA,
+    PRODUCT_AD,
+    REPORT,
+    SELLER,
+    VENDOR,
+    YEN,
+    Amazon,
+    Clock,
+    above,
+    connected,
+    eligible,
+    metadata,
+    redone,
+    unpacked,
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
+    async with connected(clock) as amazon:
+        yield amazon
+
+
+@pytest.fixture
+async def campaign(amazon: Amazon) -> str:
+    return await amazon.made("campaigns", CAMPAIGN)
+
+
+@pytest.fixture
+async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
+    return await above(amazon, campaign)
+
+
+async def test_eligibility(amazon: Amazon) -> None:
+    plain = (await eligible(amazon, asin="B000000001", sku="SELLER-SKU-1")).json()["productResponseList"]
+    details = {"asin": "B000000001", "sku": "SELLER-SKU-1"}
+    assert plain == [{"productDetails": details, "overallStatus": "ELIGIBLE", "eligibilityStatusList": []}]
+    for product, status in (
+        ({"asin": "ineligible"}, "INELIGIBLE"),
+        ({"asin": "B000000001", "sku": "SKU-ineligible"}, "INELIGIBLE"),
+        ({"asin": "B0WARNING1"}, "ELIGIBLE_WITH_WARNING"),
+    ):
+        [row] = (await eligible(amazon, **product)).json()["productResponseList"]
+        assert (row["overallStatus"], row["eligibilityStatusList"][0]["severity"]) == (status, status)
+        assert set(row["eligibilityStatusList"][0]) >= {"name", "message"}
+    assert (await eligible(amazon, asin="B0-missing")).status_code == 404
+    assert (await eligible(amazon, sku="SELLER-SKU-1")).status_code == 400  # asin is required
+    many = {"productDetailsList": [{"asin": "B000000001"}] * 31}
+    refused = await amazon.call("POST", "/eligibility/product/list", many, Content_Type="application/json")
+    assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
+
+
+async def test_product_metadata(amazon: Amazon) -> None:
+    # section 5's pre-flight, word for word
+    asked = {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
+    [row] = (await metadata(amazon, asked)).json()["ProductMetadataList"]
+    assert (row["sku"], row["eligibilityStatus"], "title" in row) == ("SELLER-SKU-1", "ELIGIBLE", False)
+    assert (await eligible(amazon, asin=row["asin"], sku=row["sku"])).json()["productResponseList"][0][
+        "overallStatus"
+    ] == "ELIGIBLE"
+    unknown = (await metadata(amazon, {**asked, "skus": ["missing-1"]})).json()
+    assert unknown["ProductMetadataList"] == []
+    [bad] = (await metadata(amazon, {**asked, "skus": ["ineligible-1"]})).json()["ProductMetadataList"]
+    assert (bad["eligibilityStatus"], bad["ineligibilityCodes"]) == ("INELIGIBLE", ["LISTING_SUPRESSED"])
+    assert (await metadata(amazon, {**asked, "asins": ["B000000001"]})).status_code == 400  # one of them
+    assert (await metadata(amazon, {**asked, "pageSize": 301})).status_code == 400
+    assert (await metadata(amazon, {"checkEligibility": True, "pageIndex": 0, "pageSize": 1})).status_code == 400
+    assert (await metadata(amazon, asked, Accept="application/json")).status_code == 406
+    assert (await metadata(amazon, asked, Content_Type="application/json")).status_code == 415
+    assert (await metadata(amazon, asked, host=EU, profile=VENDOR)).status_code == 400  # skus are for sellers
+
+
+async def test_the_product_catalogue_pages(amazon: Amazon) -> None:
+    asked = {"adType": "SP", "checkItemDetails": True, "searchStr": "demo", "pageIndex": 0, "pageSize": 20}
+    first = (await metadata(amazon, asked)).json()
+    second = (await metadata(amazon, {**asked, "pageIndex": 1})).json()
+    assert (await metadata(amazon, {**asked, "cursorToken": first["cursorToken"]})).json() == second
+    third = (await metadata(amazon, {**asked, "cursorToken": second["cursorToken"]})).json()
+    rows = [*first["ProductMetadataList"], *second["ProductMetadataList"], *third["ProductMetadataList"]]
+    assert (len({row["asin"] for row in rows}), third["cursorToken"]) == (45, "")
+    assert all(row["title"] and "eligibilityStatus" not in row for row in rows)
+
+
+async def test_keyword_recommendations(amazon: Amazon) -> None:
+    media = {"Content_Type": "application/vnd.spkeywordsrecommendation.v5+json"}
+    body = {
+        "recommendationType": "KEYWORDS_FOR_ASINS",
+        "asins": ["B000000001"],
+        "sortDimension": "CLICKS",
+        "maxRecommendations": 50,
+    }
+    answer = await amazon.call("POST", "/sp/targets/keywords/recommendations", body, **media)
+    rows = answer.json()["keywordTargetList"]
+    assert rows
+    assert all(isinstance(bid["bid"], int) for row in rows for bid in row["bidInfo"])
+    assert {bid["matchType"] for bid in rows[0]["bidInfo"]} == {"EXACT", "PHRASE", "BROAD"}
+    few = await amazon.call("POST", "/sp/targets/keywords/recommendations", {**body, "maxRecommendations": 2}, **media)
+    assert len(few.json()["keywordTargetList"]) == 2
+    path = "/sp/targets/keywords/recommendations"
+    assert (await amazon.call("POST", path, body, Content_Type="application/json")).status_code == 415
+    assert (await amazon.call("POST", path, body, **media, Accept="text/html")).status_code == 406
+
+
+async def test_budget_usage(amazon: Amazon, campaign: str) -> None:
+    seeded = (await amazon.listed("campaigns", {}))["campaigns"][0]["campaignId"]
+    body = {"campaignIds": [campaign, "1", seeded]}
+    answer = await amazon.sp("POST", "/sp/campaigns/budget/usage", body, media="usage")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (207, MEDIA["usage"])
+    used = {row["campaignId"]: (row["index"], row["budgetUsagePercent"]) for row in answer.json()["success"]}
+    assert used[campaign] == (0, 0)
+    assert used[seeded][0] == 2
+    assert 0 < used[seeded][1] <= 100
+    assert [(row["index"], row["campaignId"]) for row in answer.json()["error"]] == [(1, "1")]
+    refused = await amazon.sp("POST", "/sp/campaigns/budget/usage", {"campaignIds": []}, media="usage")
+    assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
+
+
+async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None:
+    made = await amazon.report()
+    assert (made.status_code, made.json()["status"]) == (200, "PENDING")
+    job = made.json()["reportId"]
+    looks = [(await amazon.call("GET", f"/reporting/reports/{job}")).json() for _ in range(4)]
+    assert [look["status"] for look in looks] == ["PENDING", "PROCESSING", "COMPLETED", "COMPLETED"]
+    assert [look["url"] is None for look in looks] == [True, True, False, False]
+    done = looks[2]
+    assert urlsplit(done["url"]).scheme == "https"
+    assert urlsplit(done["url"]).hostname not in (NA, EU, FE)
+    content = (await amazon.download(done["url"])).content
+    assert len(content) == done["fileSize"]
+    rows = unpacked(content)
+    assert [row["date"] for row in rows] == [f"2026-11-{day:02}" for day in range(1, 16)]
+    for row in rows:
+        assert list(row) == REPORT["configuration"]["columns"]
+        assert isinstance(row["campaignId"], int)  # an integer here, a string in Sponsored Products (section 4)
+        assert row["impressions"] > row["clicks"] >= row["purchases14d"] >= row["purchases7d"]
+        assert 0 < row["cost"] <= 50
+    assert await amazon.writes() == []  # a report is no write
+
+    refused = await amazon.download(done["url"], Authorization=amazon.http.headers["Authorization"])
+    assert (refused.status_code, b"Error" in refused.content) == (400, True)
+    assert (await amazon.download(done["url"].replace("Signature=", "Signature=0"))).status_code == 403
+    assert (await amazon.download(done["url"].partition("?")[0])).status_code == 403
+    clock.instant = datetime.fromisoformat(done["urlExpiresAt"])
+    assert (await amazon.download(done["url"])).status_code == 403
+    await redone(amazon)
+    fresh = (await amazon.call("GET", f"/reporting/reports/{job}")).json()["url"]
+    assert (await amazon.download(fresh)).content == content
+
+
+async def test_an_identical_request_is_a_duplicate(amazon: Amazon) -> None:
+    job = (await amazon.report()).json()["reportId"]
+    again = await amazon.report()
+    assert again.status_code == 425
+    assert again.json() == {"code": "425", "detail": f"The Request is a duplicate of : {job}"}
+    assert (await amazon.report({**REPORT, "endDate": "2026-11-14"})).status_code == 200
+    vendor = await amazon.report(host=EU, profile=VENDOR)
+    assert vendor.status_code == 200
+    other = vendor.json()["reportId"]
+    assert (await amazon.call("GET", f"/reporting/reports/{other}")).status_code == 404
+    assert (await amazon.call("DELETE", f"/reporting/reports/{job}")).status_code == 200
+    assert (await amazon.call("GET", f"/reporting/reports/{job}")).status_code == 404
+    assert (await amazon.report()).status_code == 200
+    for _ in range(2):
+        await amazon.call("GET", f"/reporting/reports/{other}", host=EU, profile=VENDOR)
+    late = await amazon.call("DELETE", f"/reporting/reports/{other}", host=EU, profile=VENDOR)
+    assert late.status_code == 400
+
+
+def configured(**change: Any) -> dict[str, Any]:
+    return {**REPORT, "configuration": {**REPORT["configuration"], **change}}
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {**REPORT, "startDate": "2026-10-15"},  # 32 days
+        {**REPORT, "startDate": "2026-08-15", "endDate": "2026-08-16"},  # 97 days back
+        {**REPORT, "startDate": "2026-11-16"},
+        {**REPORT, "startDate": "20261101"},
+        {**REPORT, "extra": 1},
+        {name: value for name, value in REPORT.items() if name != "configuration"},
+        configured(adProduct="SPONSORED_BRANDS"),
+        configured(reportTypeId="spSearchTerm"),
+        configured(groupBy=["targeting"]),
+        configured(groupBy=[]),
+        configured(timeUnit="HOURLY"),
+        configured(format="CSV"),
+        configured(columns=[]),
+        configured(columns=["date", "cost", "cost"]),
+        configured(columns=["date", "adGroupId"]),
+        configured(columns=["cost"]),
+        configured(columns=["date", "startDate", "cost"]),
+        configured(columns=["date", "cost"], timeUnit="SUMMARY"),
+        configured(filters=[{"field": "matchType", "values": ["EXACT"]}]),
+    ],
+)
+async def test_refused_reports(amazon: Amazon, request_: Any) -> None:
+    refused = await amazon.report(request_)
+    assert (refused.status_code, set(refused.json())) == (400, {"code", "details"})
+
+
+async def test_reports_at_their_limits(amazon: Amazon) -> None:
+    assert (await amazon.report({**REPORT, "startDate": "2026-10-16"})).status_code == 200  # 31 days
+    assert (await amazon.report({**REPORT, "startDate": "2026-08-17", "endDate": "2026-08-17"})).status_code == 200
+    plain = await amazon.call("POST", "/reporting/reports", REPORT, Content_Type="application/json")
+    assert (plain.status_code, plain.json()["code"]) == (415, "415")
+
+
+@pytest.mark.parametrize(("host", "profile"), [(NA, SELLER), (EU, VENDOR), (FE, YEN)])
+async def test_every_profile_has_rows_up_to_today(amazon: Amazon, host: str, profile: str) -> None:
+    rows = await amazon.rows({**REPORT, "startDate": "2026-11-10", "endDate": "2026-12-05"}, host=host, profile=profile)
+    assert [row["date"] for row in rows] == [f"2026-11-{day}" for day in range(10, 21)]
+    again = {**REPORT, "name": "another", "startDate": "2026-11-10", "endDate": "2026-11-20"}
+    assert await amazon.rows(again, host=host, profile=profile) == rows
+    if profile == YEN:
+        assert all(row["cost"] == int(row["cost"]) for row in rows)
+
+
+async def test_report_types_add_up(amazon: Amazon) -> None:
+    async def total(**change: Any) -> tuple[Any, ...]:
+        rows = await amazon.rows(configured(**change))
+        return tuple(sum(row[name] for row in rows) for name in ("clicks", "cost", "sales7d"))
+
+    whole = await total(columns=["date", "clicks", "cost", "sales7d"])
+    assert whole[0] > 0
+    for type_, group, column in (
+        ("spCampaigns", "adGroup", "adGroupId"),
+        ("spCampaigns", "campaignPlacement", "placementClassification"),
+        ("spAdvertisedProduct", "advertiser", "advertisedSku"),
+        ("spTargeting", "targeting", "keywordId"),
+    ):
+        columns = ["date", column, "clicks", "cost", "sales7d"]
+        assert await total(reportTypeId=type_, groupBy=[group], columns=columns) == whole
+    summary = ["startDate", "endDate", "clicks", "cost", "sales7d", "costPerClick"]
+    [row] = await amazon.rows(configured(timeUnit="SUMMARY", columns=summary))
+    assert (row["clicks"], row["cost"], row["sales7d"]) == whole
+    assert (row["startDate"], row["endDate"]) == ("2026-11-01", "2026-11-15")
+    paused = [{"field": "campaignStatus", "values": ["PAUSED"]}]
+    assert await amazon.rows(configured(filters=paused)) == []
+
+
+async def test_every_documented_column_can_be_had(amazon: Amazon) -> None:
+    for name, type_ in REPORT_TYPES.items():
+        for group, added in type_.groups.items():
+            columns = sorted((type_.columns | added.columns) - {"startDate", "endDate"})
+            rows = await amazon.rows(configured(reportTypeId=name, groupBy=[group], columns=columns))
+            assert [list(row) for row in rows] == [columns] * len(rows)
+            assert rows
+
+
+async def test_only_what_serves_has_rows(amazon: Amazon, campaign: str, parents: dict[str, str], clock: Clock) -> None:
+    await amazon.made("productAds", {**parents, **PRODUCT_AD, "state": "ENABLED"})
+    await amazon.made("keywords", {**parents, **KEYWORD, "state": "ENABLED"})
+    await amazon.write("PUT", "adGroups", {"adGroupId": parents["adGroupId"], "state": "ENABLED"})
+    await amazon.write("PUT", "campaigns", {"campaignId": campaign, "state": "ENABLED"})
+    clock.instant = datetime(2026, 12, 5, 12, tzinfo=UTC)
+    await redone(amazon)
+    rows = await amazon.rows({**REPORT, "startDate": "2026-11-25", "endDate": "2026-12-10"})
+    mine = [row["date"] for row in rows if row["campaignId"] == int(campaign)]
+    assert mine == [f"2026-12-0{day}" for day in range(1, 6)]
