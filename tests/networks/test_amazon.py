@@ -19,7 +19,7 @@ from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.tables import NETWORK
 from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.reading import Query, drive
-from adsunify.steps import Plan, Step, bound
+from adsunify.steps import Outputs, Plan, Step, bound
 from adsunify.wire import Request, Response, dumps, filled
 
 from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, answering, brief, created, unasked
@@ -318,7 +318,12 @@ def test_a_deletion_has_to_answer_the_id_that_was_sent() -> None:
 
 
 def test_activation_enables_leaves_first() -> None:
-    outputs = {"campaign": {"id": "1"}, "adGroup": {"id": "2"}, "ad": {"id": "3"}, "keywords": {"id": ["4", "5"]}}
+    outputs: dict[str, Outputs] = {
+        "campaign": {"id": "1"},
+        "adGroup": {"id": "2"},
+        "ad": {"id": "3"},
+        "keywords": {"id": ["4", "5"]},
+    }
     made = drive(plans.plan_activate(SELLER, created(), outputs), unasked)
     assert made.risk == "spend"
     assert [(step.key, step.request.method, step.request.body) for step in made.steps] == [

@@ -92,7 +92,7 @@ def test_consent_and_tokens() -> None:
         with pytest.raises(ProviderError) as refused:
             drive(reads.refresh(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc]
         assert type(refused.value).__name__ == kind
-    assert drive(reads.revoke(app, kept), unasked) is None  # type: ignore[func-returns-value] # nothing is asked
+    assert drive(reads.revoke(app, kept), unasked) is None
 
 
 def test_credentials_go_to_amazon_only() -> None:
