@@ -102,10 +102,10 @@ Answer = Advanced | Response | NotSent | Lost
 
 @frozen
 class Ending:
-    """How the execution ended: ``status`` of the operation now, None where somebody else holds it (``refused``).
+    """How the execution ended: ``status`` of the operation now, None where the store knows better (``refused``).
 
-    ``refused``: why nothing (more) was sent, as in ``Advanced.refused``; ``doubtful`` where the outcome of a step is
-    not known. ``blame``: what a refused step was blamed on; with ``token`` the driver refreshes the token before the
+    ``refused``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
+    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known. ``blame``: what a refused step was blamed on; with ``token`` the driver refreshes the token before the
     operation is executed again. ``retry_after``: milliseconds.
     """
 
@@ -193,7 +193,7 @@ def execute(
         if step.key in outputs:
             continue
         remaining = _remaining(step, progress)
-        if remaining is not None and not remaining:
+        if remaining == () and step.key in progress.applied_items:
             outputs[step.key] = _merged(step, progress.applied_items[step.key])
             continue
         worked = fence is not None and (sent >= limits.steps or at - started >= limits.milliseconds)
@@ -215,11 +215,7 @@ def execute(
         advance = Advance(operation_id, fence, receipt=receipt, intent=intent, trigger=claim)
         advanced = _advanced((yield Commit(advance)))
         if advanced.refused is not None:
-            if fence is None or advanced.refused not in _HANDED_BACK:
-                return _ended(advanced.refused)
-            # the receipt landed, the intent did not: the operation is still ours, with no write in flight
-            stop = yield from _stop(operation_id, fence, None, _Refusal(_refused_error(advanced.refused)))
-            return evolve(stop, refused=stop.refused or advanced.refused)
+            return _ended(advanced.refused)
         if fence is None:
             started = advanced.at
         fence, at, sent = advanced.fence, advanced.at, sent + 1
@@ -234,10 +230,6 @@ def execute(
             return _ended(advanced.refused)
         fence = advanced.fence
     return (yield from _stop(operation_id, fence, receipt, _Refusal(trigger="succeed")))
-
-
-_HANDED_BACK = ("expired", "access")
-"""Refusals of an intent after which the operation is still this execution's to hand back."""
 
 
 def _stop(
@@ -317,6 +309,8 @@ def _remaining(step: Step, progress: Progress) -> tuple[int, ...] | None:
 def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None) -> Request | _Refusal:
     """The request with its bindings filled. An id that does not fit where it must go stops the execution."""
     try:
+        if remaining == ():
+            raise ValueError("it has no items")
         return bound(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."

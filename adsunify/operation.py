@@ -176,6 +176,7 @@ class Advance:
 class Advanced:
     """What the commit did: the fence held, the time, and why an intent was refused (None: it stands).
 
+    An operation whose intent is refused although its claim holds is handed back in the same transaction.
     ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
     ``access`` (key revoked or expired, member gone, role too low, account not active), ``not_prepared``.
     """
