@@ -259,7 +259,11 @@ async def test_lost_answers(web: httpx.AsyncClient) -> None:
 
 async def test_malformed_requests(web: httpx.AsyncClient) -> None:
     path = f"{ADS}/customers/{US}/googleAds:mutate"
-    for content, media in (("{", "application/json"), ("{}", "text/plain")):
+    for content, media in (
+        ("{", "application/json"),
+        ('{"\\ud800": 1}', "application/json"),
+        ("{}", "text/plain"),
+    ):
         answer = await web.post(path, content=content, headers={"Content-Type": media})
         assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
         assert answer.headers["request-id"]

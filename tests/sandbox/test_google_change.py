@@ -10,11 +10,14 @@ import pytest
 
 from tests.sandbox.google_calls import (
     AD,
+    BUDGET,
+    CAMPAIGN,
     CREATE,
     DIRECT,
     EU,
     US,
     Clock,
+    changed,
     log_in,
     logged_in,
     mutate,
@@ -245,3 +248,48 @@ async def test_native_criteria_of_every_allowed_kind(web: httpx.AsyncClient) -> 
     ):  # fmt: skip
         operation = {"campaignCriterionOperation": {"create": {"campaign": campaign, **wrong}}}
         assert refusal(await mutate(web, operation))["code"] == code
+
+
+async def test_total_budgets_need_an_end(web: httpx.AsyncClient) -> None:
+    total = changed(BUDGET, period="CUSTOM_PERIOD", totalAmountMicros="90000000")
+    wrong = "campaignBudgetError.BUDGET_AMOUNT_MUST_BE_UNSET_FOR_CUSTOM_BUDGET_PERIOD"
+    assert refusal(await send(web, total))["code"] == wrong
+    del total["mutateOperations"][BUDGET]["campaignBudgetOperation"]["create"]["amountMicros"]
+    endless = copy.deepcopy(total)
+    del endless["mutateOperations"][CAMPAIGN]["campaignOperation"]["create"]["endDateTime"]
+    assert refusal(await send(web, endless))["code"] == "campaignError.END_DATE_TIME_REQUIRED_FOR_TOTAL_BUDGET"
+    named(await send(web, total))
+    query = "SELECT campaign_budget.period, campaign_budget.total_amount_micros FROM campaign"
+    assert await rows(web, query) == [{"campaignBudget": {"period": "CUSTOM_PERIOD", "totalAmountMicros": "90000000"}}]
+
+
+async def test_a_portfolio_strategy_exists_unless_its_name_is_malformed(web: httpx.AsyncClient) -> None:
+    _, campaign, *_ = named(await send(web, CREATE))
+    portfolio = f"customers/{US}/biddingStrategies/55"
+    named(await mutate(web, update("campaign", campaign, "biddingStrategy", biddingStrategy=portfolio)))
+    query = "SELECT campaign.bidding_strategy, campaign.bidding_strategy_type FROM campaign"
+    assert await rows(web, query) == [
+        {"campaign": {"biddingStrategy": portfolio, "biddingStrategyType": "TARGET_SPEND"}}
+    ]
+    wrong = update("campaign", campaign, "biddingStrategy", biddingStrategy="55")
+    assert refusal(await mutate(web, wrong))["code"] == "fieldError.INVALID_VALUE"
+
+
+async def test_primary_status(web: httpx.AsyncClient, clock: Clock) -> None:
+    _, campaign, _, group, _, _ = named(await send(web, CREATE))
+
+    async def primary() -> str:
+        (row,) = await rows(web, "SELECT campaign.primary_status FROM campaign")
+        return str(row["campaign"]["primaryStatus"])
+
+    assert await primary() == "PAUSED"
+    named(await mutate(web, update("campaign", campaign, "status", status="ENABLED")))
+    assert await primary() == "PENDING"
+    clock.instant = datetime(2027, 3, 2, tzinfo=UTC)
+    await log_in(web)
+    assert await primary() == "NOT_ELIGIBLE"
+    named(await mutate(web, update("adGroup", group, "status", status="ENABLED")))
+    assert await primary() == "ELIGIBLE"
+    clock.instant = datetime(2027, 4, 2, tzinfo=UTC)
+    await log_in(web)
+    assert await primary() == "ENDED"

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -385,3 +385,32 @@ async def test_single_resource_mutates(web: httpx.AsyncClient) -> None:
     assert made["resourceName"].startswith(f"customers/{US}/campaignBudgets/")
     wrong = await web.post(f"{ADS}/customers/{US}/campaigns:mutate", json={"operations": [{"create": {}}]})
     assert refusal(wrong)["location"]["fieldPathElements"][0] == {"fieldName": "operations"}
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of everything inside a JSON value."""
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, one in inside:
+        yield (*path, name)
+        yield from places(one, (*path, name))
+
+
+async def test_junk_anywhere_is_refused_in_the_native_shape(web: httpx.AsyncClient) -> None:
+    tried = 0
+    for path in places(CREATE):
+        for junk in (None, -1, 1.5, "", "customers/x", [[]], {"x": {}}):
+            body = copy.deepcopy(CREATE)
+            at: Any = body
+            for step in path[:-1]:
+                at = at[step]
+            at[path[-1]] = junk
+            answer = await web.post(
+                f"{ADS}/customers/{US}/googleAds:mutate",
+                content=json.dumps({**body, "validateOnly": True}),
+                headers={"Content-Type": "application/json"},
+            )
+            assert answer.status_code in (200, 400, 404), (path, junk, answer.text)
+            assert answer.json() == {} or refusal(answer)
+            tried += answer.status_code != 200
+    assert tried > 300
+    assert await writes(web) == []

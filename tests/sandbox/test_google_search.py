@@ -6,8 +6,12 @@ from typing import Any
 
 import httpx
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from adsunify.sandbox.framework import Problem
 from adsunify.sandbox.networks.google import network
+from adsunify.sandbox.networks.google.gaql import like, parse
 from tests.sandbox.google_calls import (
     AD,
     ADS,
@@ -143,6 +147,23 @@ async def test_filters_order_and_keyset(web: httpx.AsyncClient) -> None:
         ("ORDER BY campaign.status, campaign.id DESC", ["O'Hara", "Gamma", "Beta", "Alpha"]),
     ):  # fmt: skip
         assert await names(clause) == expected, clause
+
+
+@given(st.text(alphabet=st.sampled_from("SELECT campaign.id FROM WHERE='\"\\\\[%_]()<>!,0123\n"), max_size=80))
+def test_any_text_is_a_query_or_refused(text: str) -> None:
+    for query in (text, f"SELECT campaign.id FROM campaign WHERE campaign.name LIKE '{text}'"):
+        try:
+            parse(query)
+            like(text)
+        except Problem as problem:
+            assert problem.code.startswith("queryError.")
+
+
+async def test_a_query_cut_short_is_refused_or_answered(web: httpx.AsyncClient) -> None:
+    for query in SHEET_QUERIES:
+        for length in range(0, len(query), 7):
+            answer = await search(web, query[:length])
+            assert answer.status_code == 200 or refusal(answer)["status"] == "INVALID_ARGUMENT"
 
 
 @pytest.mark.parametrize(

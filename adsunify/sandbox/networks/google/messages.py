@@ -6,7 +6,16 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.sandbox.framework import Problem, boolean, integer, integer_text, number, text
+from adsunify.sandbox.framework import (
+    Problem,
+    Request,
+    boolean,
+    integer,
+    integer_text,
+    number,
+    text,
+    write_json,
+)
 
 UNSET = ("UNSPECIFIED", "UNKNOWN")  # stand in every enum on reads, and are never sent
 _TEXT, _INT64, _INT32, _DOUBLE = text(0), integer_text(-(2**63), 2**63 - 1), integer(-(2**31), 2**31 - 1), number()
@@ -61,6 +70,19 @@ def snake(name: str) -> str:
 def camel(name: str) -> str:
     """`ad_group_ad` as it stands in JSON and in masks: `adGroupAd`."""
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def received(request: Request, kind: Kind) -> Any:
+    """The JSON body of a request as its message."""
+
+    def check(value: Any, where: str) -> Any:
+        try:
+            write_json(value).encode()
+        except UnicodeEncodeError as error:  # half a surrogate pair: protobuf strings are UTF-8
+            raise Problem("unreadable", where, "Invalid JSON payload received.") from error
+        return read(kind, value, where)
+
+    return request.json(check)
 
 
 def read(kind: Kind, value: Any, where: str) -> Any:

@@ -10,7 +10,7 @@ from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Refusal
 from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import customer
 from adsunify.sandbox.networks.google.errors import answer, described, native, partial_failure
-from adsunify.sandbox.networks.google.messages import Fields, defaulted, found, laid, leaves, read
+from adsunify.sandbox.networks.google.messages import Fields, defaulted, found, laid, leaves, received
 from adsunify.sandbox.networks.google.rules import RULES, Change
 from adsunify.sandbox.networks.google.tables import (
     BIDDING,
@@ -32,7 +32,7 @@ _NAME = r"customers/([0-9]+)/([A-Za-z]+)/([^/]+)"
 def mutate(request: Request) -> Answer:
     """Operations of any kinds, in order, all or none."""
     account = _served(request)
-    given = request.json(lambda value, where: read(MUTATE, value, where))
+    given = received(request, MUTATE)
     work: list[tuple[Resource, Any, str]] = []
     for position, one in enumerate(given.get("mutateOperations", [])):
         name, operation = next(iter(one.items()), ("", {}))
@@ -53,7 +53,7 @@ def mutate_one(request: Request) -> Answer:
     account = _served(request)
     collection = request.slots["collection"]
     resource = next(one for one in RESOURCES if one.collection == collection)
-    given = request.json(lambda value, where: read(MUTATE_ONE[collection], value, where))
+    given = received(request, MUTATE_ONE[collection])
     operations = given.get("operations", [])
     work = [(resource, one, f"/operations/{position}") for position, one in enumerate(operations)]
     results, failed = _performed(request, account, given, work, "/operations")

@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.google import catalogs
 from adsunify.sandbox.networks.google.connect import customer
 from adsunify.sandbox.networks.google.errors import answer
 from adsunify.sandbox.networks.google.gaql import Condition, Query, like, parse, refused
-from adsunify.sandbox.networks.google.messages import UNSET, Kind, camel, found, read, shown, valued
+from adsunify.sandbox.networks.google.messages import UNSET, Kind, camel, found, received, shown, valued
 from adsunify.sandbox.networks.google.rows import SOURCES, Row
 from adsunify.sandbox.networks.google.tables import JOINED, QUERIED, SEARCH, SUGGEST
 
@@ -64,7 +64,7 @@ def search(page_size: int) -> Callable[[Request], Answer]:
 
     def handler(request: Request) -> Answer:
         account = customer(request)
-        given = request.json(lambda value, where: read(SEARCH, value, where))
+        given = received(request, SEARCH)
         if "pageSize" in given:
             raise Problem("requestError.PAGE_SIZE_NOT_SUPPORTED", "/pageSize", "The page size is fixed.")
         if not given.get("query"):
@@ -95,7 +95,7 @@ def search(page_size: int) -> Callable[[Request], Answer]:
 
 def suggest(request: Request) -> Answer:
     """Places by name, or by resource name."""
-    given = request.json(lambda value, where: read(SUGGEST, value, where))
+    given = received(request, SUGGEST)
     names, targets = valued(given, ("locationNames", "names")), valued(given, ("geoTargets", "geoTargetConstants"))
     if not names and not targets:
         code = "geoTargetConstantSuggestionError.REQUEST_PARAMETERS_UNSET"
