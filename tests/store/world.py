@@ -8,7 +8,7 @@ from attrs import define, evolve
 
 from adsunify.actor import Actor
 from adsunify.operation import Advance, Advanced, Intent, Receipt
-from adsunify.steps import Plan, Step, planned
+from adsunify.steps import Plan, Risk, Step, planned
 from adsunify.store import Clock, Store, connections, new_id, operations, people
 from adsunify.store.advance import advance
 from adsunify.store.attempts import Attempt, attempts
@@ -34,10 +34,11 @@ class Hands:
         self.monotonic += milliseconds
 
 
-def plan_of(*keys: str) -> Plan:
+def plan_of(*keys: str, warnings: tuple[str, ...] = (), risk: Risk = "low") -> Plan:
     """A plan with one step per key."""
     request = Request("POST", "https://graph.example/campaigns", body={"name": "n"}, encoding="json", nature="write")
-    return planned("meta", "create", "act_1", [Step(key, "campaign", f"create {key}", request) for key in keys])
+    steps = [Step(key, "campaign", f"create {key}", request) for key in keys]
+    return planned("meta", "create", "act_1", steps, warnings, risk)
 
 
 PLAN = plan_of("campaign", "ad")

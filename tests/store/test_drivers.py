@@ -1,0 +1,357 @@
+"""The two drivers: durability, isolation of failures, recovery from faults of the database."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
+
+from adsunify.errors import InvalidInput, StoreError
+from adsunify.store import Clock, Store, open_store, people, sqlite
+from adsunify.store.people import WorkspaceRecord
+
+from .world import START, Hands
+
+
+def add(connection: Connection, name: str) -> WorkspaceRecord:
+    return people.ensure_workspace(connection, name, Clock())
+
+
+def names(connection: Connection) -> set[str]:
+    return set(connection.execute(text("SELECT name FROM workspaces")).scalars())
+
+
+def add_and_fail(connection: Connection, name: str) -> None:
+    add(connection, name)
+    raise LookupError(name)
+
+
+class Blocked:
+    """Keeps the writer busy until let go, so that what is queued meanwhile becomes one batch."""
+
+    def __init__(self) -> None:
+        self.entered = threading.Event()
+        self.let_go = threading.Event()
+
+    def __call__(self, connection: Connection) -> None:
+        self.entered.set()
+        self.let_go.wait(10)
+
+
+async def one_batch(store: Store, *jobs: tuple[Callable[..., Any], Any]) -> list[Any]:
+    """Run the functions in one batch of the SQLite writer; their results or errors."""
+    blocked = Blocked()
+    first = asyncio.ensure_future(store.write(blocked))
+    await asyncio.to_thread(blocked.entered.wait)
+    rest = [asyncio.ensure_future(store.write(function, argument)) for function, argument in jobs]
+    await asyncio.sleep(0)
+    blocked.let_go.set()
+    await first
+    return await asyncio.gather(*rest, return_exceptions=True)
+
+
+# -- both ---------------------------------------------------------------------------------------------------------
+
+
+async def test_what_a_function_raises_reaches_its_caller_and_leaves_nothing(store: Store) -> None:
+    with pytest.raises(LookupError, match="gone"):
+        await store.write(add_and_fail, "gone")
+    assert await store.read(names) == set()
+
+
+async def test_many_callers_are_all_served(store: Store) -> None:
+    jobs = [store.write(add, f"w{n}") if n % 3 else store.write(add_and_fail, f"w{n}") for n in range(60)]
+    done = await asyncio.gather(*jobs, return_exceptions=True)
+    assert [n for n, one in enumerate(done) if isinstance(one, LookupError)] == list(range(0, 60, 3))
+    assert await store.read(names) == {f"w{n}" for n in range(60) if n % 3}
+
+
+async def test_readers_cannot_write(store: Store) -> None:
+    with pytest.raises((StoreError, DBAPIError)):
+        await store.read(add, "sneaked")
+    assert await store.read(names) == set()
+    await store.write(add, "proper")
+
+
+async def test_a_cancelled_caller_does_not_stop_the_write(store: Store, engine: str) -> None:
+    def slowly(connection: Connection) -> None:
+        if engine == "postgresql":
+            connection.execute(text("SELECT pg_sleep(0.2)"))
+        else:
+            threading.Event().wait(0.2)
+        add(connection, "kept")
+
+    caller = asyncio.create_task(store.write(slowly))
+    await asyncio.sleep(0.05)
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    await store.write(add, "after")
+    for _ in range(100):
+        if "kept" in await store.read(names):
+            return
+        await asyncio.sleep(0.02)
+    pytest.fail("the write was lost")
+
+
+async def test_closing_waits_for_what_was_begun_and_refuses_what_comes_after(url: str) -> None:
+    store = await open_store(url)
+    begun = [asyncio.ensure_future(store.write(add, f"w{n}")) for n in range(20)]
+    await asyncio.sleep(0)
+    await store.close()
+    await asyncio.gather(*begun)
+    with pytest.raises(StoreError, match="closed"):
+        await store.write(add, "late")
+    await store.close()
+    again = await open_store(url)
+    assert await again.read(names) == {f"w{n}" for n in range(20)}
+    await again.close()
+
+
+async def test_a_broken_statement_does_not_harm_the_next(store: Store) -> None:
+    def broken(connection: Connection) -> None:
+        connection.execute(text("SELECT nonsense FROM nowhere"))
+
+    for run in (store.read, store.write):
+        with pytest.raises((StoreError, DBAPIError)):
+            await run(broken)
+    await store.write(add, "fine")
+    assert await store.read(names) == {"fine"}
+
+
+async def test_the_clock_knows_what_was_stored_before_it_was_set_back(url: str, hands: Hands) -> None:
+    from .world import made
+
+    store = await open_store(url, clock=Clock(lambda: hands.wall, lambda: hands.monotonic))
+    await (await made(store, hands)).prepare()
+    await store.close()
+    again = await open_store(url, clock=Clock(lambda: START - 3_600_000, lambda: 0))
+    assert again.clock.now() >= START
+    await again.close()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite://host/x.db", "mysql://h/x", "x.db", ""]
+)
+async def test_other_urls_are_refused(wrong: str) -> None:
+    with pytest.raises(InvalidInput, match=r"sqlite:///path\.db"):
+        await open_store(wrong)
+
+
+async def test_a_url_that_leads_nowhere_is_a_store_error(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path}/missing/x.db", "postgresql://127.0.0.1:1/x", f"postgresql:///x?host={tmp_path}"):
+        with pytest.raises(StoreError):
+            await open_store(url)
+
+
+# -- SQLite -------------------------------------------------------------------------------------------------------
+
+
+on_sqlite = pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+
+
+@on_sqlite
+async def test_a_batch_is_one_commit(store: Store) -> None:
+    before = store.commits
+    await one_batch(store, *((add, f"w{n}") for n in range(50)))
+    assert store.commits - before == 2  # the blocking one, and the batch
+
+
+@on_sqlite
+async def test_a_failure_in_a_batch_is_its_own(store: Store) -> None:
+    done = await one_batch(store, (add, "a"), (add_and_fail, "b"), (add, "c"))
+    assert [type(one) for one in done] == [WorkspaceRecord, LookupError, WorkspaceRecord]
+    assert await store.read(names) == {"a", "c"}
+
+
+@on_sqlite
+async def test_the_connection_is_durable_and_strict(store: Store) -> None:
+    def pragmas(connection: Connection) -> dict[str, Any]:
+        wanted = ("journal_mode", "synchronous", "foreign_keys", "busy_timeout")
+        return {name: connection.exec_driver_sql(f"PRAGMA {name}").scalar_one() for name in wanted}
+
+    assert await store.write(pragmas) == {
+        "journal_mode": "wal",
+        "synchronous": 2,
+        "foreign_keys": 1,
+        "busy_timeout": 10_000,
+    }
+
+
+@pytest.fixture
+def small_disk(store: Store) -> Iterator[Callable[[], None]]:
+    """Makes writing beyond 1 MB of a file fail, as a full disk does; undone at the end, or when called."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, hard))
+    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@on_sqlite
+async def test_a_full_disk_costs_only_the_one_who_fills_it(store: Store, small_disk: Callable[[], None]) -> None:
+    runs: list[str] = []
+
+    def counted(connection: Connection, name: str) -> None:
+        runs.append(name[:1])
+        add(connection, name)
+
+    done = await one_batch(store, (counted, "a"), (counted, "b" * 2_000_000), (counted, "c"))
+    assert [type(one) for one in done] == [type(None), StoreError, type(None)]
+    assert await store.read(names) == {"a", "c"}
+    assert len(runs) > 3  # the batch was lost as a whole, then each ran alone
+    small_disk()
+    await store.write(counted, "d" * 2_000_000)
+    assert len(await store.read(names)) == 3
+
+
+@on_sqlite
+async def test_a_transaction_that_sqlite_gave_up_is_run_again_one_by_one(store: Store) -> None:
+    """SQLite may roll everything back while a statement fails; no savepoint helps then."""
+    runs: list[str] = []
+
+    def counted(connection: Connection, name: str) -> None:
+        runs.append(name)
+        add(connection, name)
+
+    def given_up(connection: Connection, name: str) -> None:
+        counted(connection, name)
+        connection.exec_driver_sql("INSERT OR ROLLBACK INTO workspaces SELECT * FROM workspaces")
+
+    done = await one_batch(store, (counted, "a"), (given_up, "b"), (counted, "c"))
+    assert [isinstance(one, Exception) for one in done] == [False, True, False]
+    assert await store.read(names) == {"a", "c"}
+    assert runs == ["a", "b", "a", "b", "c"]
+
+
+@on_sqlite
+async def test_a_lost_connection_is_replaced(store: Store) -> None:
+    def cut(connection: Connection, _name: str) -> None:
+        raw = connection.connection.dbapi_connection
+        assert raw is not None
+        raw.close()
+
+    done = await one_batch(store, (add, "a"), (cut, ""), (add, "c"))
+    assert isinstance(done[0], WorkspaceRecord)
+    assert isinstance(done[1], StoreError)
+    assert isinstance(done[2], WorkspaceRecord)
+    await store.write(add, "after")
+    assert await store.read(names) == {"a", "c", "after"}
+
+
+@on_sqlite
+async def test_a_file_locked_by_another_is_a_store_error_until_it_is_let_go(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_SECONDS", 0.2)
+    store = await open_store(url)
+    holder = sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreError, match="locked"):
+        await store.write(add, "refused")
+    assert await store.read(names) == set()
+    holder.execute("ROLLBACK")
+    holder.close()
+    await store.write(add, "kept")
+    assert await store.read(names) == {"kept"}
+    await store.close()
+
+
+@on_sqlite
+async def test_a_failed_commit_keeps_nothing_and_tells_so(store: Store) -> None:
+    def dangle(connection: Connection, name: str) -> None:
+        """A deferred foreign key is checked by COMMIT, which then fails."""
+        connection.exec_driver_sql("PRAGMA defer_foreign_keys = ON")
+        connection.exec_driver_sql(
+            f"INSERT INTO memberships (workspace_id, user_id, role, created_at) VALUES ('{name}', 'x', 'admin', 1)"
+        )
+
+    done = await one_batch(store, (add, "a"), (dangle, "b"), (add, "c"))
+    assert [isinstance(one, Exception) for one in done] == [False, True, False]
+    assert await store.read(names) == {"a", "c"}
+
+
+# -- PostgreSQL ---------------------------------------------------------------------------------------------------
+
+
+on_postgresql = pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+
+
+def cut_the_others(connection: Connection) -> None:
+    connection.execute(
+        text(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+    )
+
+
+@on_postgresql
+async def test_connections_cut_between_functions_are_not_noticed(store: Store, url: str) -> None:
+    await asyncio.gather(*(store.write(add, f"w{n}") for n in range(20)))
+    await asyncio.gather(*(store.read(names) for n in range(20)))
+    other = await open_store(url)
+    await other.write(cut_the_others)
+    await other.close()
+    assert len(await store.read(names)) == 20
+    await store.write(add, "after")
+    assert len(await store.read(names)) == 21
+
+
+@on_postgresql
+async def test_a_serialization_failure_is_tried_once_more(store: Store) -> None:
+    runs: list[int] = []
+
+    def fails(connection: Connection, times: int) -> None:
+        runs.append(len(runs))
+        add(connection, f"w{len(runs)}")
+        if len(runs) <= times:
+            connection.execute(text("DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END $$"))
+
+    await store.write(fails, 1)
+    assert runs == [0, 1]
+    assert await store.read(names) == {"w2"}
+    runs.clear()
+    with pytest.raises(StoreError):
+        await store.write(fails, 9)
+    assert runs == [0, 1]
+
+
+@on_postgresql
+async def test_a_changed_table_is_not_noticed(empty_url: str) -> None:
+    """PostgreSQL refuses cached plans whose result has changed."""
+
+    def star(connection: Connection) -> int:
+        return len(connection.execute(text("SELECT * FROM workspaces")).keys())
+
+    def change(connection: Connection) -> None:
+        connection.execute(text("ALTER TABLE workspaces ADD COLUMN x int"))
+
+    store, other = await open_store(empty_url), await open_store(empty_url)
+    before = await store.write(star)
+    await other.write(change)
+    await other.close()
+    assert await store.write(star) == before + 1
+    await store.close()
+
+
+@on_postgresql
+async def test_a_database_that_may_forget_commits_is_refused(empty_url: str) -> None:
+    def unsafe(connection: Connection) -> None:
+        name = connection.execute(text("SELECT current_database()")).scalar_one()
+        connection.execute(text(f"ALTER DATABASE {name} SET synchronous_commit = off"))
+
+    store = await open_store(empty_url)
+    await store.write(unsafe)
+    await store.close()
+    with pytest.raises(StoreError, match="synchronous_commit"):
+        await open_store(empty_url)
+    allowed = await open_store(empty_url, allow_unsafe_durability=True)
+    await allowed.close()

@@ -1,0 +1,122 @@
+"""The migrations make what the tables say, on both engines, once, whoever starts first."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, inspect, text
+
+from adsunify.errors import StoreError
+from adsunify.store import migrate, open_store
+from adsunify.store.schema import metadata
+
+Execute = Callable[[str], Awaitable[None]]
+
+
+@pytest.fixture
+def execute(empty_url: str) -> Execute:
+    """Runs a statement past the store."""
+
+    async def run(statement: str) -> None:
+        if empty_url.startswith("sqlite"):
+            with closing(sqlite3.connect(empty_url.removeprefix("sqlite:///"))) as connection:
+                connection.execute(statement)
+            return
+        connection = await asyncpg.connect(empty_url)
+        await connection.execute(statement)
+        await connection.close()
+
+    return run
+
+
+def differences(connection: Connection) -> list[Any]:
+    return list(compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), metadata))
+
+
+def shape(connection: Connection) -> dict[str, Any]:
+    """What autogenerate does not compare: keys, uniqueness, and the columns of indexes."""
+    found = inspect(connection)
+    return {
+        table.name: (
+            found.get_pk_constraint(table.name)["constrained_columns"],
+            sorted(one["column_names"] for one in found.get_unique_constraints(table.name)),
+            sorted(one["column_names"] for one in found.get_indexes(table.name) if "duplicates_constraint" not in one),
+        )
+        for table in metadata.sorted_tables
+    }
+
+
+async def test_the_head_equals_the_metadata(empty_url: str) -> None:
+    store = await open_store(empty_url)
+    assert await store.read(differences) == []
+    migrated = await store.read(shape)
+
+    def anew(connection: Connection) -> None:
+        metadata.drop_all(connection)
+        metadata.create_all(connection)
+
+    await store.write(anew)
+    assert await store.read(shape) == migrated
+    await store.close()
+
+
+def test_the_head_is_the_last_migration() -> None:
+    folder = str(Path(migrate.__file__).parent / "migrations")
+    scripts = ScriptDirectory(folder, version_locations=[folder])
+    assert scripts.get_heads() == [migrate.HEAD]
+    assert [Path(one.path).name[:4] for one in scripts.walk_revisions()] == [
+        one.revision for one in scripts.walk_revisions()
+    ]
+
+
+async def test_all_who_start_together_open_a_migrated_database(empty_url: str) -> None:
+    stores = await asyncio.gather(*(open_store(empty_url) for _ in range(4)))
+    for store in stores:
+        assert await store.read(migrate.version) == migrate.HEAD
+        await store.close()
+
+
+async def test_a_database_of_a_newer_version_is_refused(empty_url: str) -> None:
+    store = await open_store(empty_url)
+
+    def newer(connection: Connection) -> None:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+
+    await store.write(newer)
+    await store.close()
+    with pytest.raises(StoreError, match="newer"):
+        await open_store(empty_url)
+
+
+async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, execute: Execute) -> None:
+    """A table stands in the way of one of the last: nothing of those before it stays."""
+    await execute("CREATE TABLE events (id text)")
+    for _ in range(2):
+        with pytest.raises(StoreError, match="events"):
+            await open_store(empty_url)
+    await execute("DROP TABLE events")
+    store = await open_store(empty_url)
+    assert await store.read(differences) == []
+    await store.close()
+
+
+def test_a_database_that_is_up_to_date_needs_no_alembic(sqlite_template: Path) -> None:
+    program = (
+        "import asyncio, sys\n"
+        "from adsunify.store import open_store\n"
+        f"asyncio.run(open_store('sqlite:///{sqlite_template}'))\n"
+        "sys.exit('alembic' in sys.modules)\n"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

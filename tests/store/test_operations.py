@@ -1,0 +1,259 @@
+"""Preparing, idempotency, scope, lists and cancelling; and the events of a random life."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from attrs import evolve
+from sqlalchemy import Connection, text
+
+from adsunify.actor import Actor
+from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
+from adsunify.operation import REVIEW_MILLISECONDS, TRANSITIONS, Advance
+from adsunify.store import operations
+from adsunify.store.attempts import attempts_of
+from adsunify.store.events import of_operation
+from adsunify.store.operations import Draft, Idempotency
+
+from .world import LEASE, PLAN, World, intent, other_credential, plan_of, receipt
+
+
+async def test_what_is_prepared_comes_back_whole(world: World) -> None:
+    plan = plan_of("campaign", warnings=("careful",), risk="spend")
+    operation = await world.prepare(world.member, plan)
+    found = await world.get(operation)
+    assert found.plan() == plan
+    assert (found.status, found.action, found.network) == ("prepared", "create", "meta")
+    assert (found.risk, list(found.warnings), found.plan_version) == ("spend", ["careful"], plan.version)
+    assert (found.user_id, found.credential) == (world.member.user_id, "session")
+    assert found.expires_at == found.created_at + REVIEW_MILLISECONDS
+    assert (found.expired, found.stalled, found.next_action, found.retry_after) == (False, False, False, None)
+
+
+async def test_the_plan_is_checked_against_its_digest(world: World) -> None:
+    operation = await world.prepare()
+    assert (await world.get(operation)).plan() == PLAN
+
+    def tamper(connection: Connection) -> None:
+        connection.execute(text("UPDATE operations SET plan = replace(plan, '\"n\"', '\"m\"')"))
+
+    await world.store.write(tamper)
+    with pytest.raises(ValueError, match="digest"):
+        (await world.get(operation)).plan()
+
+
+async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -> None:
+    operation = await world.prepare()
+    (event,) = await world.store.read(of_operation, operation)
+    assert event.type == "operation.prepared"
+    assert event.data == {
+        "operationId": operation,
+        "accountId": world.account.id,
+        "network": "meta",
+        "status": "prepared",
+    }
+
+
+async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
+    key = Idempotency("key", "digest")
+    with pytest.raises(Exception):  # noqa: B017 - an account that is not there: each engine's own error
+        await world.store.write(operations.prepare, world.admin, [Draft.of("missing", PLAN)], world.clock, key)
+    assert await world.store.read(operations.replayed, world.admin, key) is None
+    drafts = [Draft.of(world.account.id, PLAN)]
+    assert not (await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)).replayed
+
+
+async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> None:
+    drafts = [Draft.of(world.account.id, PLAN)]
+    actors = [world.admin, world.member, other_credential(world.member, "client"), other_credential(world.member, "k")]
+    made = [
+        await world.store.write(operations.prepare, actor, drafts, world.clock, Idempotency("key", f"{n}"))
+        for n, actor in enumerate(actors)
+    ]
+    assert len({one.operation_ids for one in made}) == 4
+    for n, actor in enumerate(actors):
+        bound = await world.store.read(operations.replayed, actor, Idempotency("key", f"{n}"))
+        assert bound is not None
+        assert bound.operation_ids == made[n].operation_ids
+        with pytest.raises(Conflict):
+            await world.store.read(operations.replayed, actor, Idempotency("key", "changed"))
+
+
+async def test_an_expired_operation_keeps_its_key(world: World) -> None:
+    drafts, key = [Draft.of(world.account.id, PLAN)], Idempotency("key", "digest")
+    made = await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)
+    world.hands.pass_(REVIEW_MILLISECONDS)
+    assert (await world.get(made.operation_ids[0])).expired
+    again = await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)
+    assert (again.operation_ids, again.replayed) == (made.operation_ids, True)
+
+
+async def _seen(world: World, actor: Actor) -> list[str]:
+    listed = await world.store.read(operations.latest, actor, world.clock)
+    assert all(one.plan_text is None for one in listed)
+    return [one.id for one in listed]
+
+
+async def test_scope(world: World) -> None:
+    agent = other_credential(world.member, "client user")
+    stranger = evolve(world.admin, workspace_id="elsewhere")
+    of_admin, of_member, of_agent = [await world.prepare(actor) for actor in (world.admin, world.member, agent)]
+    expected = {
+        world.admin: [of_agent, of_member, of_admin],
+        world.member: [of_agent, of_member],
+        agent: [of_agent],
+        other_credential(world.admin, "client admin"): [],
+        world.viewer: [],
+        stranger: [],
+    }
+    for actor, ids in expected.items():
+        assert await _seen(world, actor) == ids
+        for id_ in (of_admin, of_member, of_agent):
+            if id_ in ids:
+                assert (await world.get(id_, actor)).id == id_
+            else:
+                with pytest.raises(NotFound):
+                    await world.get(id_, actor)
+
+
+async def test_lists_give_the_latest_50_newest_first(world: World) -> None:
+    drafts = [Draft.of(world.account.id, PLAN)] * 40
+    first = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
+    world.hands.pass_(1)
+    second = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
+    newest_first = [*reversed(second), *reversed(first)]
+    assert await _seen(world, world.admin) == newest_first[:50]
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_lists_are_read_off_an_index(world: World) -> None:
+    def plan_of_query(connection: Connection, statement: Any) -> str:
+        query = str(statement.compile(connection, compile_kwargs={"render_postcompile": True}))
+        rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
+        return " ".join(row.detail for row in rows)
+
+    for statement in (operations._LATEST, operations._LATEST_OF_USER, operations._LATEST_OF_CREDENTIAL):
+        told = await world.store.read(plan_of_query, statement)
+        assert "USING INDEX ix_operations_workspace_id" in told
+        assert "TEMP B-TREE" not in told
+
+
+async def test_attempts_of_many_operations_at_once(world: World) -> None:
+    claimed, untouched = await world.prepare(), await world.prepare()
+    await world.claim(claimed)
+    found = await world.store.read(attempts_of, [claimed, untouched])
+    assert [(one.n, one.state, one.request) for one in found[claimed]] == [(0, "in_flight", None)]
+    assert found[untouched] == []
+    assert await world.store.read(attempts_of, []) == {}
+
+
+# -- cancelling ---------------------------------------------------------------------------------------------------
+
+
+async def _cancel(world: World, operation: str, actor: Actor | None = None) -> str:
+    return (await world.store.write(operations.cancel, actor or world.admin, operation, world.clock)).status
+
+
+async def test_the_owner_cancels(world: World) -> None:
+    operation = await world.prepare(world.member)
+    with pytest.raises(Forbidden):
+        await _cancel(world, operation, world.admin)
+    with pytest.raises(NotFound):
+        await _cancel(world, operation, world.viewer)
+    assert await _cancel(world, operation, world.member) == "cancelled"
+    assert await _cancel(world, operation, world.member) == "cancelled"
+    assert await world.events(operation) == ["prepared", "cancelled"]
+    assert (await world.claim(operation, world.member)).refused == "not_prepared"
+
+
+async def test_what_is_partly_executed_or_expired_can_be_cancelled(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    with pytest.raises(OperationError) as running:
+        await _cancel(world, operation)
+    assert running.value.code == "operation_running"
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+    world.hands.pass_(REVIEW_MILLISECONDS)
+    assert await _cancel(world, operation) == "cancelled"
+    found = await world.get(operation)
+    assert (found.next_action, found.expired) == (False, False)
+    assert [one.state for one in await world.attempts(operation)] == ["applied"]
+
+
+async def test_what_stalls_cannot_be_cancelled_and_what_idles_can(world: World) -> None:
+    stalled, idle = await world.prepare(), await world.prepare()
+    await world.claim(stalled)
+    await world.advance(Advance(idle, None, trigger="claim"))
+    world.hands.pass_(LEASE)
+    with pytest.raises(OperationError) as refused:
+        await _cancel(world, stalled)
+    assert refused.value.code == "operation_stalled"
+    assert await _cancel(world, idle) == "cancelled"
+
+
+@pytest.mark.parametrize(("trigger", "code"), [("succeed", "succeeded"), ("lose", "unknown")])
+async def test_what_has_ended_cannot_be_cancelled(world: World, trigger: Any, code: str) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger=trigger))
+    with pytest.raises(OperationError) as refused:
+        await _cancel(world, operation)
+    assert refused.value.code == f"operation_{code}"
+
+
+# -- random lives -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_events_are_the_transitions(world: World, seed: int) -> None:
+    """Whatever happens in whatever order: one event per change of state, no intent twice, no step without a claim."""
+    chance = random.Random(seed)
+    plan = plan_of("a", "b", "c")
+    ids = [await world.prepare(plan=plan) for _ in range(4)]
+    seen = {id_: [("prepared", 0)] for id_ in ids}
+    fences: dict[str, list[int]] = {id_: [] for id_ in ids}
+    for _ in range(120):
+        id_ = chance.choice(ids)
+        tries = await world.attempts(id_)
+        open_ = [one for one in tries if one.receipt is None]
+        n = len({one.n for one in tries if one.state == "applied"})
+        fence = chance.choice([*fences[id_], None])
+        match chance.randrange(5):
+            case 0:
+                attempt = 1 + sum(one.n == n for one in tries)
+                advanced = await world.advance(
+                    Advance(id_, None, intent=evolve(intent(0, attempt, "x"), n=min(n, 2)), trigger="claim")
+                )
+                if advanced.refused is None:
+                    fences[id_].append(advanced.fence)
+            case 1 if fence is not None:
+                kept = evolve(receipt(0, state=chance.choice(["applied", "rejected"])), n=0) if open_ else None
+                if kept is not None:
+                    kept = evolve(kept, n=open_[0].n, attempt=open_[0].attempt)
+                trigger: Any = chance.choice(["hand_back", "succeed", "lose", None])
+                await world.advance(Advance(id_, fence, receipt=kept, trigger=trigger))
+            case 2 if chance.random() < 0.2:
+                with suppress(OperationError):
+                    await _cancel(world, id_)
+            case 3:
+                world.hands.pass_(chance.choice([1, 1_000, LEASE]))
+            case 4:
+                await world.store.write(operations.recover, world.clock)
+        row = await world.get(id_)
+        if (row.status, row.fence) != seen[id_][-1]:
+            seen[id_].append((row.status, row.fence))
+    told = {status: event for (_, _), (status, event) in TRANSITIONS.items() if event}
+    for id_, states in seen.items():
+        changes = Counter(told[status] for status, _ in states if status in told and status not in ("prepared",))
+        events = Counter(f"operation.{name}" for name in await world.events(id_))
+        assert events.pop("operation.prepared") == 1
+        assert events["operation.running"] == len(fences[id_]) == max(fence for _, fence in states)
+        assert {name: n for name, n in events.items() if name != "operation.running"} == {
+            name: n for name, n in changes.items() if name != "operation.running"
+        }
+        assert sum(one.receipt is None for one in await world.attempts(id_)) <= 1
+        assert fences[id_] == sorted(set(fences[id_]))

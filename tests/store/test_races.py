@@ -1,0 +1,131 @@
+"""Two processes, and many tasks of one, race for the same things: each is got once."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from adsunify.errors import Conflict
+from adsunify.store import Clock, Store, consents, open_store, operations, reports
+from adsunify.store.operations import Draft, Idempotency, Prepared
+from adsunify.wire import loads
+
+from .world import PLAN, World
+
+OPERATIONS = 60
+
+
+async def _another_process(url: str, *arguments: str) -> asyncio.subprocess.Process:
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.store.racer", url, *arguments, stdin=pipe, stdout=pipe
+    )
+    assert process.stdout is not None
+    assert (await process.stdout.readline()).strip() == b"ready"
+    return process
+
+
+async def _raced(process: asyncio.subprocess.Process) -> dict[str, Any]:
+    out, _ = await process.communicate(b"go\n")
+    assert process.returncode == 0
+    raced: dict[str, Any] = loads(out)
+    return raced
+
+
+async def test_processes_race_for_operations(world: World, url: str) -> None:
+    drafts = [Draft.of(world.account.id, PLAN)] * OPERATIONS
+    world.hands.wall, clock = 0, Clock()
+    ids = (await world.store.write(operations.prepare, world.admin, drafts, clock)).operation_ids
+    who = (world.admin.workspace_id, world.admin.user_id)
+    processes = await asyncio.gather(*(_another_process(url, *who, *ids) for _ in range(2)))
+    first, second = await asyncio.gather(*(_raced(process) for process in processes))
+    cancelled = 0
+    for id_ in ids:
+        fences = first[id_][0] + second[id_][0]
+        refusals = first[id_][1] + second[id_][1]
+        stopped = first[id_][2] or second[id_][2]
+        assert fences == ([] if stopped else [1]), "claimed and cancelled, or claimed twice, or neither"
+        assert set(refusals) <= {"not_prepared" if stopped else "claimed"}
+        events = await world.events(id_)
+        assert events == ["prepared", "cancelled" if stopped else "running"]
+        assert len(await world.attempts(id_)) == len(fences)
+        cancelled += stopped
+    assert cancelled < OPERATIONS
+
+
+async def test_threads_of_two_stores_race_for_operations(world: World, url: str) -> None:
+    from .racer import race
+
+    ids = [await world.prepare() for _ in range(10)]
+    other = await open_store(url, clock=world.clock)
+    first, second = await asyncio.gather(race(world.store, world.admin, ids), race(other, world.admin, ids))
+    await other.close()
+    for id_ in ids:
+        stopped = first[id_][2] or second[id_][2]
+        assert first[id_][0] + second[id_][0] == ([] if stopped else [1])
+
+
+def count(connection: Connection, table: str) -> int:
+    return int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
+
+
+async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
+    other = await open_store(url, clock=world.clock)
+    stores = [world.store, other]
+    drafts = [Draft.of(world.account.id, PLAN)] * 2
+
+    async def prepare(n: int, digest: str) -> Prepared:
+        key = Idempotency("key", digest)
+        return await stores[n % 2].write(operations.prepare, world.member, drafts, world.clock, key)
+
+    same = await asyncio.gather(*(prepare(n, "digest") for n in range(200)))
+    assert len({one.operation_ids for one in same}) == 1
+    assert [one.replayed for one in same].count(False) == 1
+    different = await asyncio.gather(*(prepare(n, "another") for n in range(20)), return_exceptions=True)
+    assert all(isinstance(one, Conflict) for one in different)
+    await other.close()
+    assert await world.store.read(count, "operations") == 2
+    assert await world.store.read(count, "events") == 3  # the account's, and one for each operation
+
+
+async def test_different_requests_race_for_one_key(world: World) -> None:
+    drafts = [Draft.of(world.account.id, PLAN)]
+    jobs = [
+        world.store.write(operations.prepare, world.member, drafts, world.clock, Idempotency("key", f"digest {n}"))
+        for n in range(50)
+    ]
+    done = await asyncio.gather(*jobs, return_exceptions=True)
+    assert sum(isinstance(one, Prepared) for one in done) == 1
+    assert sum(isinstance(one, Conflict) for one in done) == 49
+    assert await world.store.read(count, "operations") == 1
+
+
+async def test_a_consent_is_used_once(world: World, url: str) -> None:
+    other = await open_store(url, clock=world.clock)
+    admin = world.admin
+    await world.store.write(
+        consents.create, "state", "hash", admin.workspace_id, admin.user_id, "meta", {"a": "b"}, 600_000, world.clock
+    )
+    stores: list[Store] = [world.store, other]
+    used = await asyncio.gather(*(stores[n % 2].write(consents.use, "state", "hash", world.clock) for n in range(100)))
+    await other.close()
+    assert [one.data for one in used if one is not None] == [{"a": "b"}]
+
+
+async def test_a_report_is_asked_for_once(world: World, url: str) -> None:
+    other = await open_store(url, clock=world.clock)
+    stores: list[Store] = [world.store, other]
+    asked = await asyncio.gather(
+        *(
+            stores[n % 2].write(
+                reports.begin, world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07", world.clock
+            )
+            for n in range(40)
+        )
+    )
+    await other.close()
+    assert [mine for _, mine in asked].count(True) == 1
+    assert len({report.id for report, _ in asked}) == 1
