@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adsunify.brief import read_brief
 from adsunify.connecting import App, Credentials
-from adsunify.errors import InvalidInput, PermissionRefused, ProviderError, ProviderNotFound, ProviderUnreadable
+from adsunify.errors import (
+    AdsunifyError,
+    InvalidInput,
+    PermissionRefused,
+    ProviderError,
+    ProviderNotFound,
+    ProviderUnreadable,
+)
 from adsunify.network import Account
 from adsunify.networks import adapter
 from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.native import MARKETPLACES
 from adsunify.networks.amazon.tables import NETWORK
+from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.planning import plan
 from adsunify.reading import Query, drive, settled
+from adsunify.steps import bound
 from adsunify.wire import Request, Response, canonical, dumps
 
-from .amazon_calls import CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, answering, brief, unasked
+from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, answering, brief, created, unasked
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 
@@ -376,6 +388,20 @@ def test_a_range_older_than_the_history_asks_nothing() -> None:
     assert found["coverage"]["missing"] == [{"startDate": "2026-01-01", "endDate": "2026-01-02"}]
 
 
+NAMES = [
+    "index",
+    "errors",
+    "errorType",
+    "errorValue",
+    "rangeError",
+    "reason",
+    "keywordId",
+    "campaignId",
+    "adId",
+    "code",
+]
+NAMES += ["status", "url", "reportId", "date", "campaigns", "productAds", "accountInfo", "type", "success", "error"]
+
 # -- catalogs and tables ------------------------------------------------------------------------------------------
 
 
@@ -431,6 +457,34 @@ def test_products_are_searched_and_paged() -> None:
         "searchStr": "stove",
         "cursorToken": "c1",
     }
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["", "x", "2026-11-01", "https://x", "COMPLETED"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=4),
+)
+
+
+@given(body=ODD, status=st.sampled_from([200, 207, 400, 401, 404, 425, 429, 500]))
+def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
+    answer = Response(status, {}, body)
+    flows: list[Any] = [
+        reads.accounts(),
+        reads.tree(SELLER),
+        reads.entity(SELLER, "ad", "5"),
+        plans.preflight(SELLER, READ),
+    ]
+    flows += [reads.entities(SELLER, "adGroup", Query(limit=3)), reads.catalog(SELLER, "products", Query())]
+    flows += [reads.insights(SELLER, NOW.date(), NOW.date(), job, NOW) for job in (None, "r1")]
+    flows += [reads.exchange(App("a", "b"), "", {"code": "c"}, "v", 0)]
+    for flow in flows:
+        with suppress(AdsunifyError):
+            drive(flow, lambda request: answer)
+    for step in created().steps:
+        request = bound(step, {"campaign": {"id": "11"}, "adGroup": {"id": "22"}})
+        for wrapped in (body, {"keywords": body, "campaigns": body}, {"keywords": {"error": body, "success": body}}):
+            found = outcome(NETWORK, step, request, Response(status, {}, wrapped))
+            assert isinstance(found, Ambiguous | Applied | Rejected | Throttled)
 
 
 def test_the_tables_hang_together() -> None:

@@ -267,7 +267,8 @@ def request_id_of(response: Response) -> str | None:
 def item_error(item: Json, request_id: str | None) -> Found:
     """The errors of one item as one: the one that says least about whether it was written speaks for all of them."""
     found: list[Found] = []
-    for one in rows(item, "/errors"):
+    listed_errors = read(item, "/errors")
+    for one in listed_errors if isinstance(listed_errors, list) else ():
         kind, value = text(one, "/errorType"), read(one, "/errorValue")
         if kind is None and isinstance(value, Mapping) and len(value) == 1:
             kind = next(iter(value))

@@ -437,7 +437,7 @@ TEMPLATES = (
 
 # Reporting v3, the advertising console's own windows: 7 days for sellers, 14 for vendors (unverified).
 def _metrics(days: int) -> tuple[Metric, ...]:
-    note = f"within {days} days of the click; 7 days for sellers, 14 for vendors"
+    note = f"Conversions count within {days} days of the click (7 days for sellers, 14 for vendors)."
     return (
         Metric("impressions", "/impressions", "count"),
         Metric("clicks", "/clicks", "count"),
