@@ -1,0 +1,75 @@
+"""The clock never runs back, and ids are RFC 9562 version 7 in the order they were made."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.store import Clock, new_id
+
+from .world import START, Hands
+
+MOVES = st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 10**6)), max_size=30)
+
+
+@given(MOVES)
+def test_the_clock_is_the_later_of_the_wall_and_the_monotonic(moves: list[tuple[int, int]]) -> None:
+    hands = Hands()
+    clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
+    began, latest = hands.monotonic, START
+    for wall, monotonic in moves:
+        hands.wall += wall
+        hands.monotonic += monotonic
+        latest = max(latest, hands.wall, START + hands.monotonic - began)
+        assert clock.now() == latest
+
+
+def test_the_clock_is_not_before_what_was_stored() -> None:
+    hands = Hands()
+    clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
+    clock.saw(START + 1_000)
+    clock.saw(None)
+    assert clock.now() == START + 1_000
+    hands.pass_(1_001)
+    assert clock.now() == START + 1_001
+
+
+def test_the_machine_has_a_clock() -> None:
+    clock = Clock()
+    first = clock.now()
+    assert first > START - 10 * 365 * 86_400_000
+    assert first <= clock.now() < first + 60_000
+
+
+@given(st.lists(st.integers(0, 2**44), min_size=1, max_size=50))
+def test_ids_are_uuid_version_7_in_order(times: list[int]) -> None:
+    made = [new_id(at) for at in times]
+    assert made == sorted(set(made))
+    for id_, at in zip(made, times, strict=True):
+        parsed = uuid.UUID(id_)
+        assert str(parsed) == id_
+        assert (parsed.version, parsed.variant) == (7, uuid.RFC_4122)
+        assert parsed.int >> 80 >= at
+
+
+def test_an_id_tells_its_time() -> None:
+    at = uuid.UUID(new_id(2**45)).int >> 80  # later than any id before
+    assert uuid.UUID(new_id(at + 5)).int >> 80 == at + 5
+
+
+def test_many_ids_of_one_moment_stay_ordered_and_differ() -> None:
+    made = [new_id(2**46) for _ in range(20_000)]
+    assert made == sorted(set(made))
+
+
+def test_ids_of_threads_differ() -> None:
+    async def many() -> list[list[str]]:
+        return await asyncio.gather(
+            *(asyncio.to_thread(lambda: [new_id(2**46) for _ in range(5_000)]) for _ in range(4))
+        )
+
+    made = [id_ for part in asyncio.run(many()) for id_ in part]
+    assert len(set(made)) == len(made)

@@ -1,0 +1,347 @@
+"""People, keys, connections and accounts, consents, sealed secrets, entities and reports."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.errors import Forbidden, NotFound
+from adsunify.store import Store, connections, consents, entities, events, keys, new_id, people, reports, sealed
+from adsunify.store.connections import FoundAccount
+from adsunify.store.entities import Seen
+from adsunify.store.keys import KeyRecord, LastUsed
+
+from .world import START, World, connect
+
+
+async def told(world: World) -> list[tuple[str, str]]:
+    """All events but those of operations, oldest first: type and status."""
+    latest = await world.store.read(events.latest, world.admin.workspace_id)
+    return [(one.type, one.data["status"]) for one in reversed(latest)]
+
+
+# -- people -------------------------------------------------------------------------------------------------------
+
+
+async def test_people_are_made_once(store: Store) -> None:
+    clock = store.clock
+    first = await store.write(people.ensure_workspace, "shop", clock)
+    assert await store.write(people.ensure_workspace, "shop", clock) == first
+    user = await store.write(people.ensure_user, " Ann@Shop.example ", clock, "hash")
+    assert user.email == "ann@shop.example"
+    assert await store.write(people.ensure_user, "ann@shop.example", clock, "other") == user
+    assert await store.read(people.user_with_email, "ANN@shop.example") == user
+    assert await store.read(people.user_with_email, "bob@shop.example") is None
+    await store.write(people.set_password, user.id, "new")
+    assert (await store.read(people.user, user.id)).password_hash == "new"
+
+
+async def test_roles_change_and_end(world: World) -> None:
+    store, member = world.store, world.member
+    where = (member.workspace_id, member.user_id)
+    await store.write(people.set_membership, *where, "admin", store.clock)
+    found = await store.read(people.membership, *where)
+    assert found is not None
+    assert found.role == "admin"
+    assert len(await store.read(people.members, member.workspace_id)) == 3
+    assert await store.read(people.memberships_of, member.user_id) == [found]
+    await store.write(people.remove_membership, *where)
+    assert await store.read(people.membership, *where) is None
+    with pytest.raises(NotFound):
+        await store.write(people.remove_membership, *where)
+
+
+async def test_approval_is_set_per_workspace(world: World) -> None:
+    id_ = world.admin.workspace_id
+    assert not (await world.store.read(people.workspace, id_)).require_approval
+    await world.store.write(people.require_approval, id_, True)
+    assert (await world.store.read(people.workspace, id_)).require_approval
+    with pytest.raises(NotFound):
+        await world.store.write(people.require_approval, "missing", True)
+
+
+# -- keys ---------------------------------------------------------------------------------------------------------
+
+
+async def key_of(world: World, actor: Actor, prefix: str = "abcdefgh", expires_at: int | None = None) -> KeyRecord:
+    create = (actor.workspace_id, actor.user_id, "key", prefix, "ab" * 32, True, expires_at, world.clock)
+    return await world.store.write(keys.create, *create)
+
+
+async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: World) -> None:
+    made = await key_of(world, world.member, expires_at=START + 1_000)
+    found = await world.store.read(keys.find, "abcdefgh")
+    assert found is not None
+    assert (found.key, found.secret_hash, found.role) == (made, "ab" * 32, "member")
+    assert found.email == "member@shop.example"
+    assert found.valid(START + 999)
+    assert not found.valid(START + 1_000)
+    assert await world.store.read(keys.find, "zzzzzzzz") is None
+    await world.store.write(people.remove_membership, world.member.workspace_id, world.member.user_id)
+    gone = await world.store.read(keys.find, "abcdefgh")
+    assert gone is not None
+    assert (gone.role, gone.valid(START)) == (None, False)
+
+
+async def test_only_its_owner_revokes_a_key(world: World) -> None:
+    made = await key_of(world, world.member)
+    other = await key_of(world, world.member, "ijklmnop")
+    revoke = (world.member.workspace_id, world.member.user_id, made.id, world.clock)
+    with pytest.raises(Forbidden):
+        await world.store.write(keys.revoke, world.admin.workspace_id, world.admin.user_id, made.id, world.clock)
+    with pytest.raises(NotFound):
+        await world.store.write(keys.revoke, "elsewhere", world.member.user_id, made.id, world.clock)
+    revoked = await world.store.write(keys.revoke, *revoke)
+    assert revoked.revoked_at == START
+    world.hands.pass_(5)
+    assert await world.store.write(keys.revoke, *revoke) == revoked
+    found = await world.store.read(keys.find, "abcdefgh")
+    assert found is not None
+    assert not found.valid(START)
+    assert await world.store.read(keys.list_keys, world.member.workspace_id) == [revoked, other]
+
+
+async def test_uses_of_keys_cost_a_commit_a_minute(world: World) -> None:
+    made = [await key_of(world, world.member, f"{n:08}") for n in range(3)]
+    used, batches = LastUsed(), []
+    for second in range(130):
+        for key in made:
+            batch = used.note(key.id, START + second * 1_000)
+            if batch:
+                batches.append(batch)
+    assert [len(one) for one in batches] == [1, 3, 3]
+    rest = used.take(START + 130_000)
+    assert rest == {key.id: START + 129_000 for key in made}
+    assert used.take(START + 130_000) is None
+    for one in [*batches, rest, batches[0]]:  # an older use does not undo a newer one
+        await world.store.write(keys.touch, one)
+    listed = await world.store.read(keys.list_keys, world.member.workspace_id)
+    assert {one.last_used_at for one in listed} == {START + 129_000}
+
+
+# -- connections --------------------------------------------------------------------------------------------------
+
+
+async def test_connecting_again_moves_the_account_and_keeps_its_id(world: World) -> None:
+    before = world.account
+    found = FoundAccount("act_1", "Renamed", None, None, "1", {"rate": Decimal("0.10")})
+    after = await connect(world.store, world.admin, found, FoundAccount("act_2"))
+    assert after.id == before.id
+    assert after.connection_id != before.connection_id
+    assert (after.name, after.currency, after.native_status) == ("Renamed", "USD", "1")
+    assert after.extras == {"rate": Decimal("0.10")}
+    listed = await world.store.read(connections.list_accounts, world.admin.workspace_id)
+    assert [one.native_id for one in listed] == ["act_1", "act_2"]
+    statuses = {
+        one.id: one.status for one in await world.store.read(connections.list_connections, world.admin.workspace_id)
+    }
+    assert statuses == {before.connection_id: "disconnected", after.connection_id: "active"}
+    assert await world.store.read(sealed.get, connections.SECRETS, before.connection_id) == {}
+    assert await world.store.read(sealed.get, connections.SECRETS, after.connection_id) == {"accessToken": "sealed"}
+    assert await told(world) == [("account.connected", "active")] * 3
+
+
+async def test_a_connection_that_keeps_an_account_stays(world: World) -> None:
+    both = await connect(world.store, world.admin, FoundAccount("act_1"), FoundAccount("act_2"))
+    await connect(world.store, world.admin, FoundAccount("act_1"))
+    found = await world.store.read(connections.get_connection, world.admin.workspace_id, both.connection_id)
+    assert found.status == "active"
+    assert await world.store.read(sealed.get, connections.SECRETS, both.connection_id) != {}
+
+
+async def test_networks_and_workspaces_are_apart(world: World) -> None:
+    google = await connect(world.store, world.admin, FoundAccount("act_1"), network="google")
+    assert google.id != world.account.id
+    elsewhere = await world.store.write(people.ensure_workspace, "elsewhere", world.clock)
+    other = Actor(elsewhere.id, world.admin.user_id, "session", "admin", True, "session")
+    theirs = await connect(world.store, other)
+    assert theirs.id != world.account.id
+    listed = await world.store.read(connections.list_accounts, world.admin.workspace_id, "google")
+    assert listed == [google]
+    for read, id_ in ((connections.account, theirs.id), (connections.get_connection, theirs.connection_id)):
+        with pytest.raises(NotFound):
+            await world.store.read(read, world.admin.workspace_id, id_)
+
+
+async def test_disconnecting_forgets_the_credentials_and_keeps_the_rows(world: World) -> None:
+    for _ in range(2):
+        gone = await world.store.write(
+            connections.disconnect, world.admin.workspace_id, world.account.connection_id, world.clock
+        )
+        assert gone.status == "disconnected"
+    account = await world.store.read(connections.account, world.admin.workspace_id, world.account.id)
+    assert account.status == "disconnected"
+    assert await world.store.read(sealed.get, connections.SECRETS, world.account.connection_id) == {}
+    again = await connect(world.store, world.admin)
+    assert (again.id, again.status) == (world.account.id, "active")
+    assert await told(world) == [
+        ("account.connected", "active"),
+        ("account.disconnected", "disconnected"),
+        ("account.connected", "active"),
+    ]
+    with pytest.raises(NotFound):
+        await world.store.write(connections.disconnect, "elsewhere", world.account.connection_id, world.clock)
+
+
+async def test_a_refused_token_is_told_once_and_so_is_its_recovery(world: World) -> None:
+    id_, clock = world.account.connection_id, world.clock
+    told_first = [await world.store.write(connections.needs_reauth, id_, clock) for _ in range(2)]
+    assert told_first == [True, False]
+    assert await world.store.write(connections.begin_refresh, id_, clock)
+    assert await world.store.write(connections.finish_refresh, id_, {"accessToken": "new"}, START + 9, clock)
+    account = await world.store.read(connections.account, world.admin.workspace_id, world.account.id)
+    assert account.status == "active"
+    assert not await world.store.write(connections.recovered, id_, clock)
+    assert await told(world) == [
+        ("account.connected", "active"),
+        ("account.needs_reauth", "needs_reauth"),
+        ("account.connected", "active"),
+    ]
+
+
+async def test_one_refreshes_at_a_time(world: World) -> None:
+    id_, clock = world.account.connection_id, world.clock
+    assert await world.store.write(connections.begin_refresh, id_, clock)
+    assert not await world.store.write(connections.begin_refresh, id_, clock)
+    world.hands.pass_(connections.REFRESH_MILLISECONDS)
+    assert await world.store.write(connections.begin_refresh, id_, clock), "whoever took it is gone"
+    await world.store.write(connections.abandon_refresh, id_)
+    assert await world.store.write(connections.begin_refresh, id_, clock)
+    assert await world.store.write(
+        connections.finish_refresh, id_, {"accessToken": "a2", "refreshToken": "r2"}, START + 99, clock
+    )
+    kept = await world.store.read(sealed.get, connections.SECRETS, id_)
+    assert kept == {"accessToken": "a2", "refreshToken": "r2"}
+    found = await world.store.read(connections.get_connection, world.admin.workspace_id, id_)
+    assert (found.expires_at, found.refreshing_until) == (START + 99, None)
+
+
+async def test_a_refresh_does_not_revive_what_was_disconnected(world: World) -> None:
+    id_ = world.account.connection_id
+    assert await world.store.write(connections.begin_refresh, id_, world.clock)
+    await world.store.write(connections.disconnect, world.admin.workspace_id, id_, world.clock)
+    assert not await world.store.write(connections.finish_refresh, id_, {"accessToken": "new"}, None, world.clock)
+    assert await world.store.read(sealed.get, connections.SECRETS, id_) == {}
+    assert not await world.store.write(connections.begin_refresh, id_, world.clock)
+
+
+async def test_chosen_extras_lie_over_found_ones_and_survive_connecting_again(world: World) -> None:
+    where = (world.admin.workspace_id, world.account.id)
+    await connect(world.store, world.admin, FoundAccount("act_1", extras={"manager": "1", "region": "eu"}))
+    chosen = await world.store.write(connections.choose_extras, *where, {"manager": "2", "flow": "x"}, world.clock)
+    assert chosen.extras == {"manager": "2", "region": "eu", "flow": "x"}
+    again = await connect(world.store, world.admin, FoundAccount("act_1", extras={"manager": "3"}))
+    assert again.extras == {"manager": "2", "flow": "x"}
+    freed = await world.store.write(connections.choose_extras, *where, {"manager": None}, world.clock)
+    assert freed.extras == {"manager": "3", "flow": "x"}
+
+
+async def test_the_first_sync_is_told_once(world: World) -> None:
+    done = [await world.store.write(connections.first_synced, world.account.id, world.clock) for _ in range(2)]
+    assert done == [True, False]
+    assert (await told(world))[1:] == [("account.ads.initial_sync_completed", "active")]
+
+
+# -- sealed secrets, consents -------------------------------------------------------------------------------------
+
+
+async def test_sealed_secrets_are_replaced_only_where_they_are_unchanged(world: World) -> None:
+    def put(connection: Connection) -> None:
+        for n in range(7):
+            fields = {"a": f"{n}a", "b": f"{n}b"}
+            sealed.put(connection, "table", f"row {n}", world.admin.workspace_id, fields, world.clock)
+        sealed.forget(connection, connections.SECRETS, world.account.connection_id)
+
+    await world.store.write(put)
+    pages: list[Any] = []
+    last = None
+    while page := await world.store.read(sealed.page, last, 4):
+        pages += page
+        last = page[-1]
+    assert [one.sealed for one in pages] == [f"{n}{field}" for n in range(7) for field in "ab"]
+    assert await world.store.write(sealed.replace, pages[0], "again", world.clock)
+    assert not await world.store.write(sealed.replace, pages[0], "late", world.clock)
+    assert await world.store.read(sealed.get, "table", "row 0") == {"a": "again", "b": "0b"}
+
+
+async def test_a_consent_serves_its_purpose_in_its_time(world: World) -> None:
+    async def create(token: str) -> None:
+        who = (world.admin.workspace_id, world.admin.user_id)
+        data = {"verifier": "v", "at": 1}
+        await world.store.write(consents.create, "link", token, *who, "meta", data, 600_000, world.clock)
+
+    await create("one")
+    await create("two")
+    assert await world.store.write(consents.use, "state", "one", world.clock) is None
+    world.hands.pass_(599_999)
+    used = await world.store.write(consents.use, "link", "one", world.clock)
+    assert used is not None
+    assert (used.network, used.data, used.used_at) == ("meta", {"verifier": "v", "at": 1}, START + 599_999)
+    assert await world.store.write(consents.use, "link", "one", world.clock) is None
+    world.hands.pass_(1)
+    assert await world.store.write(consents.use, "link", "two", world.clock) is None
+    assert await world.store.write(consents.use, "link", "three", world.clock) is None
+
+
+# -- entities, reports --------------------------------------------------------------------------------------------
+
+
+async def test_changes_of_status_are_told_once(world: World) -> None:
+    async def see(*seen: Seen) -> int:
+        return await world.store.write(entities.record_seen, world.account.id, seen, world.clock)
+
+    assert await see(Seen("campaign", "1", "paused"), Seen("adGroup", "1", "paused"), Seen("ad", "1", "paused")) == 0
+    assert await see(Seen("campaign", "1", "paused")) == 0
+    assert await see(Seen("campaign", "1", "active"), Seen("adGroup", "1", "active"), Seen("ad", "2", "active")) == 2
+    assert await see(Seen("ad", "1", "deleted"), Seen("campaign", "1", "active")) == 1
+    assert await see() == 0
+    assert (await told(world))[1:] == [
+        ("ad_group.status_changed", "active"),
+        ("campaign.status_changed", "active"),
+        ("ad.status_changed", "deleted"),
+    ]
+    (event, *_) = await world.store.read(events.latest, world.admin.workspace_id)
+    assert event.data == {
+        "operationId": None,
+        "accountId": world.account.id,
+        "network": "meta",
+        "status": "deleted",
+        "kind": "ad",
+        "entityId": "1",
+        "before": "paused",
+    }
+
+
+async def test_a_large_tree_is_seen_at_once(world: World) -> None:
+    tree = [Seen("ad", str(n), "paused") for n in range(1_300)]
+    assert await world.store.write(entities.record_seen, world.account.id, tree, world.clock) == 0
+    changed = [Seen("ad", str(n), "active" if n % 100 == 0 else "paused") for n in range(1_300)]
+    assert await world.store.write(entities.record_seen, world.account.id, changed, world.clock) == 13
+
+
+async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
+    where = (world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07")
+    assert await world.store.read(reports.get, *where[1:]) is None
+    first, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert (mine, first.state, first.job) == (True, "starting", None)
+    again, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert (mine, again) == (False, first)
+    world.hands.pass_(reports.START_MILLISECONDS)
+    _, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert mine, "whoever was to ask for it is gone"
+    await world.store.write(reports.started, first.id, {"ids": ["1"]}, world.clock)
+    world.hands.pass_(reports.START_MILLISECONDS * 9)
+    resumed, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert (mine, resumed.state, resumed.job) == (False, "pending", {"ids": ["1"]})
+    await world.store.write(reports.finished, first.id)
+    anew, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert mine
+    assert anew.id != first.id
+
+
+async def test_ids_made_by_the_store_are_time_ordered(world: World) -> None:
+    assert world.account.id < new_id(world.clock.now())

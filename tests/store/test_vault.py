@@ -1,0 +1,146 @@
+"""The vault opens what it sealed, for the place it was sealed for, under a key of its ring, and nothing else."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from adsunify import vault
+from adsunify.errors import InvalidInput, VaultError
+from adsunify.vault import KeyRing, Place
+
+RING = KeyRing({"new": b"n" * 32, "old": b"o" * 32})
+PLACE = Place("connections", "row", "workspace", "accessToken")
+PLACES = st.builds(Place, st.text(max_size=9), st.text(max_size=9), st.text(max_size=9), st.text(max_size=9))
+SECRETS = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
+
+
+@given(SECRETS, PLACES)
+def test_what_was_sealed_opens(secret: str, place: Place) -> None:
+    sealed = vault.seal(RING, place, secret)
+    assert vault.open_(RING, place, sealed) == secret
+    assert sealed.startswith("new.")
+    assert len(secret) < 4 or secret not in sealed
+
+
+@given(SECRETS)
+def test_no_two_ciphertexts_are_alike(secret: str) -> None:
+    assert vault.seal(RING, PLACE, secret) != vault.seal(RING, PLACE, secret)
+
+
+@given(PLACES, PLACES)
+def test_a_ciphertext_in_another_place_is_refused(place: Place, other: Place) -> None:
+    assume(place != other)
+    sealed = vault.seal(RING, place, "secret")
+    with pytest.raises(VaultError):
+        vault.open_(RING, other, sealed)
+
+
+def test_moving_a_boundary_makes_another_place() -> None:
+    sealed = vault.seal(RING, Place("a", "bc", "d", "e"), "secret")
+    with pytest.raises(VaultError):
+        vault.open_(RING, Place("ab", "c", "d", "e"), sealed)
+
+
+@given(st.data())
+def test_an_altered_ciphertext_is_refused(data: st.DataObject) -> None:
+    sealed = vault.seal(RING, PLACE, data.draw(SECRETS))
+    position = data.draw(st.integers(0, len(sealed) - 1))
+    altered = sealed[:position] + data.draw(st.characters()) + sealed[position + 1 :]
+    assume(altered != sealed)
+    with pytest.raises(VaultError):
+        vault.open_(RING, PLACE, altered)
+
+
+@given(st.text(max_size=80))
+def test_anything_else_is_refused(text: str) -> None:
+    for tried in (text, f"new.{text}", "new." + "A" * len(text)):
+        with pytest.raises(VaultError):
+            vault.open_(RING, PLACE, tried)
+
+
+def test_every_bit_counts() -> None:
+    sealed = vault.seal(RING, PLACE, "secret")
+    raw = vault._decoded(sealed.removeprefix("new."))
+    for bit in range(len(raw) * 8):
+        flipped = bytearray(raw)
+        flipped[bit // 8] ^= 1 << bit % 8
+        with pytest.raises(VaultError):
+            vault.open_(RING, PLACE, "new." + vault._encoded(bytes(flipped)))
+
+
+def test_rotation() -> None:
+    places = [evolve(PLACE, row=str(n)) for n in range(20)]
+    old = KeyRing({"old": RING.keys["old"]})
+    sealed = {place: vault.seal(old if n % 2 else RING, place, f"secret {n}") for n, place in enumerate(places)}
+    again = vault.resealed(RING, sealed)
+    assert set(again) == set(places[1::2])
+    only_new = KeyRing({"new": RING.keys["new"]})
+    for n, place in enumerate(places):
+        assert vault.open_(only_new, place, {**sealed, **again}[place]) == f"secret {n}"
+    with pytest.raises(VaultError, match="not in the key ring"):
+        vault.open_(only_new, places[1], sealed[places[1]])
+
+
+def test_rings_are_read_as_they_are_written() -> None:
+    ring = vault.new_ring(vault.new_ring())
+    assert len(ring.keys) == 2
+    assert vault.parse_ring(ring.text()) == ring
+    assert vault.parse_ring(f" {ring.text()}\n").newest == ring.newest
+    sealed = vault.seal(ring, PLACE, "secret")
+    assert vault.open_(vault.new_ring(ring), PLACE, sealed) == "secret"
+
+
+KEY = "A" * 43
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "",
+        KEY,
+        f":{KEY}",
+        "a:",
+        "a:AAAA",
+        f"a:{KEY}A",
+        f"a:{KEY},",
+        f"a:{KEY},a:{KEY}",
+        f"a b:{KEY}",
+        f"a.b:{KEY}",
+        "a:" + "*" * 43,
+        "a:" + "\u00e9" * 43,
+        f"{'a' * 33}:{KEY}",
+    ],
+)
+def test_other_rings_are_refused_without_showing_them(wrong: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        vault.parse_ring(wrong)
+    assert "base64url of 32 bytes" in str(refused.value)
+    assert KEY not in str(refused.value)
+
+
+def test_a_ring_does_not_show_its_keys() -> None:
+    assert "nnnn" not in repr(RING)
+    assert vault._encoded(RING.keys["new"]) not in repr(RING)
+
+
+def test_the_key_file_is_made_once_and_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "ads.db.key"
+    ring, made = vault.ring_file(path)
+    assert made
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert vault.ring_file(path) == (ring, False)
+    assert [one.name for one in tmp_path.iterdir()] == ["ads.db.key"]
+
+
+def test_a_key_file_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    vault.ring_file(path)
+    path.chmod(0o644)
+    with pytest.raises(InvalidInput, match="600"):
+        vault.ring_file(path)
