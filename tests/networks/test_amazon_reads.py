@@ -472,7 +472,7 @@ def test_no_answer_breaks_the_reading(body: Any, status: int) -> None:
         reads.accounts(),
         reads.tree(SELLER),
         reads.entity(SELLER, "ad", "5"),
-        plans.preflight(SELLER, READ),
+        plans.preflight(SELLER, read_brief(BRIEF)),
     ]
     flows += [reads.entities(SELLER, "adGroup", Query(limit=3)), reads.catalog(SELLER, "products", Query())]
     flows += [reads.insights(SELLER, NOW.date(), NOW.date(), job, NOW) for job in (None, "r1")]

@@ -297,7 +297,7 @@ def _placement(name: str) -> Setting:
     )
 
 
-_DAYS_NOTE = "a date, or an instant: then its whole day in the profile's time zone"
+_DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the profile's time zone."
 _FINAL = "fixed when it is made; delete it and make another"
 
 SETTINGS = (
