@@ -7,12 +7,12 @@ from datetime import datetime
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
 from adsunify.money import major
 from adsunify.network import Account, counted, level, native_amount
 from adsunify.reading import maybe, settled
 from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, read, text
+from adsunify.wire import Flow, Json, Request, need, text
 
 from . import native as meta
 from .reads import editable, node
@@ -270,7 +270,10 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
         return {}, ()
     if kind != "adGroup":
         raise refused("targeting", "not_supported", "Meta targets on ad sets; edit those of this campaign.")
-    targeting, changes = merged(read(entity, "/targeting", {}), edit.targeting)
+    current = need(entity, "/targeting", "ad set")
+    if not isinstance(current, Mapping):
+        raise ProviderUnreadable("The ad set's targeting is no object.")
+    targeting, changes = merged(current, edit.targeting)
     return {"targeting": targeting}, changes
 
 
