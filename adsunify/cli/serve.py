@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -73,8 +73,11 @@ async def simulation(wanted: bool) -> AsyncIterator[str | None]:
         yield own.url
 
 
-async def connect_all(serving: Serving) -> tuple[Actor, str, list[Json]]:
-    """Make the sandbox's admin and a key named ``sandbox``, and connect every network once."""
+async def connect_all(serving: Serving, networks: Iterable[str] = tuple(ADAPTERS)) -> tuple[Actor, str, list[Json]]:
+    """Make the sandbox's admin and a key named ``sandbox``, and connect every network once.
+
+    Returns the actor, the key's secret, and one account on each network.
+    """
     service = serving.service
     store = service.store
     home = await store.write(people.ensure_workspace, SANDBOX, store.clock)
@@ -86,11 +89,10 @@ async def connect_all(serving: Serving) -> tuple[Actor, str, list[Json]]:
     )
     actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
     shown: list[Json] = []
-    for network in ADAPTERS:
+    for network in networks:
+        # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
+        await give(service, actor, network)
         connected = await store.read(connections.list_accounts, home.id, network)
-        if not any(account.status == "active" for account in connected):
-            await give(service, actor, network)
-            connected = await store.read(connections.list_accounts, home.id, network)
         first = next((one for one in connected if one.currency == "USD"), connected[0])
         shown.append(
             {
@@ -127,7 +129,9 @@ async def _serve(host: str, port: int, database: str, base_url: str | None, sand
     ):
         if server.made_keys is not None:
             click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
-        actor, secret, accounts = (None, None, [])
+        actor: Actor | None = None
+        secret: str | None = None
+        accounts: list[Json] = []
         if sandbox:
             actor, secret, accounts = await connect_all(server)
         _say(

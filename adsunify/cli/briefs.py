@@ -1,0 +1,59 @@
+"""The briefs of the demo: one small campaign for each network, in a brief's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+SHARED: Mapping[str, Any] = {
+    "name": "Garden chairs",
+    "goal": "traffic",
+    "targeting": {},
+    "creative": {},
+    "platform": {},
+}
+
+OWN: Mapping[str, Mapping[str, Any]] = {
+    "meta": {
+        "targeting": {"countries": ["US"]},
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageHash": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        },
+        "platform": {"pageId": "9009"},
+    },
+    "google": {
+        "bid": "0.85",
+        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
+        "creative": {
+            "url": "https://shop.example/chairs",
+            "headlines": ["Folding garden chairs", "Built for rain", "Free delivery"],
+            "descriptions": ["Light, strong and easy to store.", "Order today, sit down on Friday."],
+        },
+        "platform": {"euPoliticalAdvertising": False},
+    },
+    "amazon": {
+        "goal": "conversions",
+        "bid": "0.75",
+        "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
+        "platform": {"sku": "STOVE-1"},
+    },
+}
+"""What each network needs beside the shared part."""
+
+
+def brief(network: str, currency: str, now: datetime) -> dict[str, Any]:
+    """The network's brief: 20 a day, from tomorrow, for a month."""
+    start = (now + timedelta(days=1)).replace(microsecond=0)
+    return {
+        **SHARED,
+        "budget": {"amount": "20", "currency": currency, "period": "daily"},
+        "schedule": {
+            "startAt": start.isoformat().replace("+00:00", "Z"),
+            "endAt": (start + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
+        },
+        **OWN[network],
+    }

@@ -1,0 +1,185 @@
+"""``adsunify demo``: every network through the whole workflow, over real HTTP, on the simulated networks."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import click
+from attrs import define, field
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from adsunify.client import Account, AsyncAds, Operation
+from adsunify.errors import AdsunifyError, refused
+from adsunify.networks import ADAPTERS
+from adsunify.store import events
+from adsunify.wire import Json, dumps
+
+from .briefs import brief
+from .serve import Serving, connect_all, serving, simulation
+
+STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
+INSIGHTS_SECONDS = 30.0
+EVENTS = {"operation.prepared", "operation.running", "operation.succeeded", "account.connected"}
+"""What each network's run must have recorded."""
+
+
+@define
+class Progress:
+    """What is done so far: per network and stage, a word for people."""
+
+    networks: tuple[str, ...]
+    done: dict[tuple[str, str], str] = field(factory=dict)
+    failed: dict[str, str] = field(factory=dict)
+    running: dict[str, str] = field(factory=dict)
+
+    def table(self) -> Table:
+        """The progress as a table."""
+        table = Table(title="adsunify demo, on simulated networks")
+        table.add_column("network")
+        for stage in STAGES:
+            table.add_column(stage)
+        for network in self.networks:
+            table.add_row(network, *(self._cell(network, stage) for stage in STAGES))
+        return table
+
+    def _cell(self, network: str, stage: str) -> str:
+        if (network, stage) in self.done:
+            return f"[green]{self.done[network, stage]}[/green]"
+        if self.running.get(network) == stage:
+            return "[red]failed[/red]" if network in self.failed else "..."
+        return ""
+
+    def to_json(self) -> Json:
+        """The result of each stage per network."""
+        return {
+            "networks": [
+                {
+                    "network": network,
+                    "ok": network not in self.failed and (network, STAGES[-1]) in self.done,
+                    "stages": [
+                        {
+                            "stage": stage,
+                            "ok": (network, stage) in self.done,
+                            "detail": self.done.get((network, stage))
+                            or (self.failed.get(network) if self.running.get(network) == stage else None),
+                        }
+                        for stage in STAGES
+                    ],
+                }
+                for network in self.networks
+            ]
+        }
+
+
+@click.command()
+@click.option("--networks", default=",".join(ADAPTERS), help="Which networks, comma-separated (default: all).")
+@click.option("--json", "as_json", is_flag=True, help="Print the result of each stage per network as JSON.")
+def demo(networks: str, as_json: bool) -> None:
+    """Connect, validate, create, review, execute, activate and read insights on every network.
+
+    Server, database and networks are made for it and are gone afterwards. Exit code 1 if any network fails.
+    """
+    chosen = tuple(one.strip() for one in networks.split(",") if one.strip())
+    for one in chosen:
+        if one not in ADAPTERS:
+            raise refused("--networks", "choice", f"{one} is none of {', '.join(ADAPTERS)}.")
+    progress = Progress(chosen)
+    console = Console(file=sys.stderr if as_json else sys.stdout)
+    with Live(console=console, get_renderable=progress.table, refresh_per_second=4, transient=as_json):
+        asyncio.run(_demo(progress))
+    if as_json:
+        click.echo(dumps(progress.to_json()))
+    for network, why in progress.failed.items():
+        click.echo(f"{network} failed at {progress.running.get(network, 'connect')}: {why}", err=True)
+    sys.exit(1 if progress.failed else 0)
+
+
+async def _demo(progress: Progress) -> None:
+    with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
+        async with (
+            simulation(True) as sandbox_url,
+            serving(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
+        ):
+            for network in progress.networks:
+                progress.running[network] = STAGES[0]
+            try:
+                actor, token, accounts = await connect_all(server, progress.networks)
+            except AdsunifyError as problem:
+                progress.failed |= dict.fromkeys(progress.networks, problem.message)
+                return
+            async with AsyncAds(server.base_url, token=token) as ads:
+                for account in accounts:
+                    await _network(progress, server, ads, actor.workspace_id, Account(account))
+
+
+async def _network(progress: Progress, server: Serving, ads: AsyncAds, workspace_id: str, account: Account) -> None:
+    network, now = account.network, server.service.now()
+    made: dict[str, Any] = {}
+    wanted = brief(network, account.data["currency"], now)
+
+    async def connect() -> str:
+        return str(account.data["nativeId"])
+
+    async def validate() -> str:
+        found = await ads.validate(account, wanted)
+        return f"{len(found['plan']['steps'])} writes"
+
+    async def create() -> str:
+        made["create"] = await ads.create(account, wanted)
+        return str(made["create"].status)
+
+    async def review() -> str:
+        found = await ads.operation(made["create"])
+        if found.status != "prepared" or not found.data["plan"]["steps"] or found.data["receipt"]["steps"]:
+            raise refused("review", "unexpected", "the operation is not waiting for its review.")
+        return f"risk {found.data['risk']}"
+
+    async def execute() -> str:
+        return _succeeded(await ads.execute(made["create"], confirmed=True))
+
+    async def activate() -> str:
+        operation = await ads.activate(account, made["create"])
+        made["activate"] = operation
+        return _succeeded(await ads.execute(operation, confirmed=True))
+
+    async def insights() -> str:
+        start, end = now.date() - timedelta(days=7), now.date() - timedelta(days=1)
+        found = await asyncio.wait_for(ads.insights(account, start, end), INSIGHTS_SECONDS)
+        if not found["rows"]:
+            raise refused("insights", "unexpected", "no rows were reported.")
+        return f"{len(found['rows'])} days"
+
+    async def recorded() -> str:
+        found = await server.service.store.read(events.latest, workspace_id, 1000)
+        mine = [event for event in found if event.data.get("network") == network]
+        lacking = EVENTS - {event.type for event in mine}
+        if lacking:
+            raise refused("events", "unexpected", f"{', '.join(sorted(lacking))} were not recorded.")
+        return f"{len(mine)} recorded"
+
+    stages = (connect, validate, create, review, execute, activate, insights, recorded)
+    await _run(progress, network, zip(STAGES, stages, strict=True))
+
+
+def _succeeded(operation: Operation) -> str:
+    if operation.status != "succeeded":
+        raise refused("status", "unexpected", f"the operation is {operation.status}.")
+    return "succeeded"
+
+
+async def _run(progress: Progress, network: str, stages: Iterable[tuple[str, Callable[[], Awaitable[str]]]]) -> None:
+    for stage, work in stages:
+        progress.running[network] = stage
+        try:
+            progress.done[network, stage] = await work()
+        except (AdsunifyError, TimeoutError) as problem:
+            progress.failed[network] = str(problem) or type(problem).__name__
+            return
