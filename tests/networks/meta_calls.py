@@ -1,0 +1,106 @@
+"""What the tests of the Meta adapter share: a brief, answers as Meta gives them, and a driver."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from adsunify.brief import read_brief
+from adsunify.checks import check
+from adsunify.connecting import App
+from adsunify.errors import (
+    InvalidInput,
+)
+from adsunify.network import Account
+from adsunify.networks.meta.tables import NETWORK
+from adsunify.planning import plan
+from adsunify.reading import drive
+from adsunify.steps import Plan
+from adsunify.wire import Flow, Request, Response
+
+ACCOUNT = Account("meta", "act_7007", "EUR", "Europe/Oslo")
+GRAPH = "https://graph.facebook.com/v26.0"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+APP = App("app-1", "app-secret")
+BRIEF: dict[str, Any] = {
+    "name": "Tea spring",
+    "goal": "traffic",
+    "budget": {"amount": "18.50", "currency": "EUR", "period": "daily"},
+    "bid": "0.42",
+    "schedule": {"startAt": "2027-03-01T09:00:00+01:00"},
+    "targeting": {"countries": ["NO"]},
+    "creative": {
+        "headline": "Spring tea",
+        "body": "Fresh leaves.",
+        "url": "https://tea.example/",
+        "imageHash": "0f1e2d",
+    },
+    "platform": {"pageId": "9009"},
+}
+LIFETIME: dict[str, Any] = {"budget__period": "lifetime", "schedule__endAt": "2027-03-31T09:00:00Z"}
+CONVERSIONS: dict[str, Any] = {
+    "goal": "conversions",
+    "bid": None,
+    "platform__pixelId": "5",
+    "platform__conversionEvent": "PURCHASE",
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def issues_of(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        check(NETWORK, account, read_brief(brief(**changes)), now)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    return plan(read_brief(brief(**changes)), account, now=now)
+
+
+def body_of(key: str, account: Account = ACCOUNT, **changes: Any) -> Any:
+    return created(account, **changes).step(key).request.body
+
+
+def json_answer(body: Any, status: int = 200, **headers: str) -> Response:
+    lower = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response.of(status, lower, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+def failing(code: int, subcode: int | None = None, status: int = 400, **more: Any) -> Response:
+    error = {"message": "No.", "type": "OAuthException", "code": code, "fbtrace_id": "Axx", **more}
+    return json_answer({"error": error | ({} if subcode is None else {"error_subcode": subcode})}, status)
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, and what it asked for."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    return drive(flow, answer), asked
+
+
+def page_of(*rows: Any, after: str | None = None) -> Response:
+    following = {"cursors": {"before": "b", "after": after or "z"}} | (
+        {"next": "https://evil.example"} if after else {}
+    )
+    return json_answer({"data": rows, "paging": following})
