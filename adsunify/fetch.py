@@ -223,13 +223,16 @@ async def _fetch(
             raise FetchError("lost", f"The answer of {where.host} is not what its encoding says.") from problem
     if not whole and not cut:
         raise FetchError("too_large", f"The answer of {where.host} is larger than {limit} bytes.")
-    return Fetched(response.status_code, dict(response.headers.items()), content_, not whole)
+    return Fetched(response.status_code, dict(response.headers.items()), bytes(content_), not whole)
 
 
 # -- bounded answers ----------------------------------------------------------------------------------------------
 
 
-async def bounded(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
+_PIECE = 1024 * 1024
+
+
+async def bounded(response: httpx.Response, limit: int) -> tuple[bytearray, bool]:
     """The body of an answer, inflated, at most ``limit`` bytes of it; and whether that is all of it.
 
     Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
@@ -237,33 +240,34 @@ async def bounded(response: httpx.Response, limit: int) -> tuple[bytes, bool]:
     stream = response.stream
     assert isinstance(stream, AsyncIterable)
     coding = response.headers.get("content-encoding", "identity").strip().lower()
-    inflating = _Inflating(limit) if coding in ("gzip", "x-gzip", "deflate") else None
+    inflating = _Inflating() if coding in ("gzip", "x-gzip", "deflate") else None
     if inflating is None and coding not in ("identity", ""):
         raise zlib.error("an encoding that was not asked for")
     content = bytearray()
     async for chunk in stream:
-        content += chunk if inflating is None else inflating.more(chunk, len(content))
+        if inflating is None:
+            content += chunk
+        else:
+            inflating.append(content, chunk, limit)
         if len(content) > limit:
-            return bytes(content[:limit]), False
+            del content[limit:]
+            return content, False
     if inflating is not None and not inflating.complete:
         raise zlib.error("the body ends too early")
-    return bytes(content), True
+    return content, True
 
 
 class _Inflating:
     """Inflates gzip (one member or several) and zlib, never far beyond the limit whatever the input claims."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
+    def __init__(self) -> None:
         self.member = zlib.decompressobj(wbits=47)
         self.complete = True
 
-    def more(self, chunk: bytes, before: int) -> bytes:
-        inflated = bytearray()
-        while chunk and before + len(inflated) <= self.limit:
+    def append(self, content: bytearray, chunk: bytes, limit: int) -> None:
+        while chunk and len(content) <= limit:
             if self.member.eof:
                 self.member = zlib.decompressobj(wbits=47)
-            inflated += self.member.decompress(chunk, self.limit + 1 - before - len(inflated))
+            content += self.member.decompress(chunk, min(_PIECE, limit + 1 - len(content)))
             chunk = self.member.unused_data if self.member.eof else self.member.unconsumed_tail
         self.complete = self.member.eof
-        return bytes(inflated)

@@ -154,6 +154,8 @@ class HttpTransport:
         )
         progress.status, progress.headers = response.status_code, dict(response.headers.items())
         try:
+            if progress.stale:
+                raise Lost(f"{message.host}: the answer was there before the request was sent.")
             content, whole = await bounded(response, message.limit)
         except zlib.error:
             raise Lost(
@@ -172,21 +174,30 @@ class HttpTransport:
                 progress.headers,
                 repeatable=False,
             )
-        return Response.of(progress.status, progress.headers, content, message.request.answer)
+        return Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
 
 
 class _Progress:
-    """How far an exchange got: ``sending`` once the first byte may have left."""
+    """How far an exchange got: ``sending`` once the first byte may have left; ``stale`` where the answer was there
+    before anything was received, so that it answers something else (an answer that came twice)."""
 
     def __init__(self) -> None:
-        self.sending = False
+        self.sending = self.received = self.stale = False
         self.status: int | None = None
         self.headers: dict[str, str] = {}
 
     async def trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Told by the HTTP library of each thing it does."""
-        if not self.sending and event.endswith("send_request_headers.started"):
+        if event == "http11.send_request_headers.started":
             self.sending = True
+        elif event == "http11.receive_response_headers.started":
+            # receiving takes at least one turn of the loop; what was left in a buffer takes none
+            asyncio.get_running_loop().call_soon(self._turned)
+        elif event == "http11.receive_response_headers.complete":
+            self.stale = not self.received
+
+    def _turned(self) -> None:
+        self.received = True
 
 
 def _words(problem: Exception) -> str:
