@@ -199,10 +199,12 @@ def error(response: Response) -> Found | None:
     codes = [f"{code}/{subcode}"] if code and subcode else []
     codes += [code] if code else []
     codes += [TRANSIENT] if native.get("is_transient") is True else []
-    said = [text(native, "/message"), text(native, "/error_user_title"), text(native, "/error_user_msg")]
+    said = [text(native, f"/{name}") for name in ("message", "error_user_title", "error_user_msg")]
     said += [_blamed(native), *(ADVICE.get(one) for one in codes)]
-    message = " ".join(one for one in said if one)
-    return Found(tuple(codes), message or None, text(native, "/fbtrace_id") or request_id)
+    message = ""
+    for one in said:
+        message += f" {one}" if one and one not in message else ""
+    return Found(tuple(codes), message.strip() or None, text(native, "/fbtrace_id") or request_id)
 
 
 def _blamed(native: Mapping[str, Json]) -> str | None:

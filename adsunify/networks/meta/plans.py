@@ -183,10 +183,11 @@ def _parent(kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> B
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native parameters; paused where they do not say."""
+    one = level(NETWORK, kind)
     issues = _foreign(kind, payload, meta.CREATE_NAMES[kind], meta.BORN)
     if issues:
         raise InvalidInput(issues)
-    body = {"status": meta.PAUSED, **payload, **_parent(kind, payload, parent_id)}
+    body = {"status": one.born, **payload, **_parent(kind, payload, parent_id)}
     active = body["status"] == meta.ACTIVE
     does = f"Create the {CALLED[kind]} from native parameters, {'active' if active else 'paused'}."
     step = _create(account, kind, does, body)

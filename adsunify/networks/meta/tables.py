@@ -22,7 +22,7 @@ from attrs import frozen
 
 from adsunify.brief import CampaignBrief
 from adsunify.errors import Issue, refused
-from adsunify.money import major
+from adsunify.money import major, units
 from adsunify.network import (
     Account,
     Catalog,
@@ -47,7 +47,7 @@ from adsunify.schedule import instant, utc_text
 from adsunify.wire import Json, Request, Response, dumps, found_at, read, text
 
 from . import native as meta
-from .targeting import beneficiary, category_countries, misplaced, no_overlap, not_native
+from .targeting import PARTS, beneficiary, category_countries, misplaced, no_overlap, not_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -81,7 +81,7 @@ LEVELS = (
         parent="/campaign_id",
         parent_kind="campaign",
         shows={"targeting": ("/targeting",), "bidding": BIDDING},
-        note="Budget, schedule, bid and targeting stand here.",
+        note=f"Budget, schedule, bid and targeting stand here. An edit's targeting takes {', '.join(PARTS)}.",
     ),
     _level(
         *("ad", "Ad", "ads"),
@@ -248,14 +248,13 @@ def _started(entity: Entity, now: datetime | None) -> str | None:
 
 
 def _no_bid(entity: Entity, now: datetime | None) -> str | None:
-    strategy = entity.get("bid_strategy")
-    return (
-        None if strategy in meta.CAPPED else f"it takes a bid under {' and '.join(meta.CAPPED)}; change bidStrategy too"
-    )
+    if entity.get("bid_strategy") in meta.CAPPED:
+        return None
+    return f"only {' and '.join(meta.CAPPED)} take a bid; change bidStrategy too"
 
 
 def _no_roas(entity: Entity, now: datetime | None) -> str | None:
-    return None if entity.get("bid_strategy") == meta.ROAS_FLOOR else f"it is used under {meta.ROAS_FLOOR} only"
+    return None if entity.get("bid_strategy") == meta.ROAS_FLOOR else f"only {meta.ROAS_FLOOR} takes one"
 
 
 def _roas(entity: Entity, account: Account) -> Json:
@@ -264,10 +263,10 @@ def _roas(entity: Entity, account: Account) -> Json:
 
 
 def _write_roas(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    floor = value * meta.ROAS_SCALE
-    if floor <= 0 or floor != int(floor):
-        raise refused("fields.roasFloor", "over_precision", "must be above 0, with at most 4 fraction digits.")
-    return {"/bid_constraints": {"roas_average_floor": int(floor)}}
+    floor = units(format(value, "f"), meta.ROAS_SCALE, "fields.roasFloor") if value > 0 else 0
+    if not floor:
+        raise refused("fields.roasFloor", "out_of_range", "must be greater than 0.")
+    return {"/bid_constraints": {"roas_average_floor": floor}}
 
 
 def _shown(member: str) -> Callable[[Entity, Account], Json]:
@@ -278,6 +277,9 @@ def _shown(member: str) -> Callable[[Entity, Account], Json]:
         return None if found is None else utc_text(found)
 
     return shown
+
+
+_start, _end = _shown("start_time"), _shown("end_time")
 
 
 def _write_start(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
@@ -303,15 +305,14 @@ SETTINGS = (
         choices=meta.SPECIAL_AD_CATEGORIES,
         clears=True,
         write=_write_categories,
+        note="A campaign that had none also needs special_ad_category_country: change both with a native update.",
     ),
     Setting("campaign", "objective", "/objective", lock=FIXED),
     Setting("campaign", "buying_type", "/buying_type", lock=FIXED),
     Setting("adGroup", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
     Setting("adGroup", "budget", _budget, "money", period_of, lock=_on_campaign),
-    Setting(
-        "adGroup", "startAt", "/start_time", "instant", lock=_started, read=_shown("start_time"), write=_write_start
-    ),
-    Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_shown("end_time"), write=_write_end),
+    Setting("adGroup", "startAt", "/start_time", "instant", lock=_started, read=_start, write=_write_start),
+    Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_end, write=_write_end),
     Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES),
     Setting("adGroup", "bid", "/bid_amount", "money", lock=_no_bid),
     Setting("adGroup", "roasFloor", "/bid_constraints", "number", lock=_no_roas, read=_roas, write=_write_roas),
@@ -345,10 +346,8 @@ def _search(kind: str, **more: str) -> Callable[[Account, str, str | None, int],
     """A search over what targeting can name."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        query = (
-            {"type": kind} | ({"q": sought} if sought else {}) | more | ({} if cursor is None else {"after": cursor})
-        )
-        return Request("GET", f"{meta.GRAPH}/search", query=query)
+        asked = {"type": kind, "q": sought, **more, "after": cursor or ""}
+        return Request("GET", f"{meta.GRAPH}/search", query={name: value for name, value in asked.items() if value})
 
     return request
 
@@ -363,7 +362,7 @@ def _strings(response: Response) -> list[Mapping[str, Json]]:
     return [{"name": one} for one in found if isinstance(one, str)]
 
 
-PLACE_SEARCH = {"location_types": dumps(["country", "region", "city", "zip", "geo_market"]), "limit": "25"}
+PLACES = {"location_types": dumps(["country", "region", "city", "zip", "geo_market"]), "limit": "25"}
 CATALOGS = (
     _listed("pages", "promote_pages", "id,name"),
     _listed("pixels", "adspixels", "id,name,last_fired_time,is_unavailable"),
@@ -376,9 +375,7 @@ CATALOGS = (
     _listed("saved_audiences", "saved_audiences", "id,name"),
     _listed("minimum_budgets", "minimum_budgets", key="/currency", name="/currency"),
     Catalog("dsa_recommendations", _listed("", "dsa_recommendations").request, _strings, "/name", "/name"),
-    Catalog(
-        "locations", _search("adgeolocation", **PLACE_SEARCH), "/data", _place, "/name", meta.next_cursor, "required"
-    ),
+    Catalog("locations", _search("adgeolocation", **PLACES), "/data", _place, "/name", meta.next_cursor, "required"),
     Catalog("interests", _search("adinterest"), "/data", "/id", "/name", meta.next_cursor, "required"),
     Catalog("locales", _search("adlocale"), "/data", "/key", "/name", meta.next_cursor, "optional"),
 )
