@@ -45,12 +45,14 @@ class Binding:
 class Output:
     """Where the answer holds a new id: the first pointer of ``at`` that finds one; ``after`` keeps the last segment.
 
-    With a ``*`` in the pointer the output is the list of all ids found.
+    With a ``*`` in the pointer the output is the list of all ids found. ``text_only``: an id that is no JSON string is
+    no id (Meta and Reddit document strings; anything else is a malformed answer).
     """
 
     name: str
     at: tuple[str, ...]
     after: str = ""
+    text_only: bool = False
 
 
 @frozen
@@ -162,7 +164,7 @@ class Step:
             parent=value.get("parent"),
             bindings=tuple(Binding(**binding) for binding in value.get("bindings", ())),
             outputs=tuple(
-                Output(output["name"], tuple(output["at"]), output.get("after", ""))
+                Output(output["name"], tuple(output["at"]), output.get("after", ""), output.get("textOnly", False))
                 for output in value.get("outputs", ())
             ),
             promises=tuple(Promise(promise["at"], promise["equals"]) for promise in value.get("promises", ())),
@@ -195,6 +197,8 @@ def _output_json(output: Output) -> dict[str, Json]:
     value: dict[str, Json] = {"name": output.name, "at": list(output.at)}
     if output.after:
         value["after"] = output.after
+    if output.text_only:
+        value["textOnly"] = True
     return value
 
 
@@ -349,7 +353,8 @@ def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
         ids: list[str] = []
         many = False
         for pointer in output.at:
-            values = [identifier(value) for value in found_at(answer, pointer)]
+            found = found_at(answer, pointer)
+            values = [identifier(value) if isinstance(value, str) or not output.text_only else None for value in found]
             ids = [value.rsplit(output.after, 1)[-1] if output.after else value for value in values if value]
             many = "*" in parts(pointer)
             if ids and len(ids) == len(values):

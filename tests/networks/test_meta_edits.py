@@ -277,6 +277,7 @@ def test_too_fast_is_too_fast_even_where_it_is_transient(code: int, subcode: int
         json_answer(b""),
         json_answer({}),
         json_answer({"id": ""}),
+        json_answer({"id": 6101}),
         json_answer([]),
     ],
 )

@@ -30,7 +30,7 @@ def _create(account: Account, kind: str, does: str, body: Body, *bindings: Bindi
     """A step that makes one entity under the account; its key is its kind."""
     url, path = f"{meta.GRAPH}/{{account}}/{EDGES[kind]}", {"account": account.native_id}
     request = Request("POST", url, path, body=body, encoding="form_json", nature="write")
-    return Step(kind, kind, does, request, bindings=bindings, outputs=(Output(ID, ("/body/id",)),))
+    return Step(kind, kind, does, request, bindings=bindings, outputs=(Output(ID, ("/body/id",), text_only=True),))
 
 
 def _change(
