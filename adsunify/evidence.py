@@ -115,11 +115,12 @@ class _Keeping:
         return CUT
 
     def _text(self, value: str) -> str:
-        text = text_kept(value, max(0, self.budget))
-        if len(quoted(text)) > self.budget:  # one character may be written as twelve
-            text = text[: max(0, self.budget // 12)]
+        left = max(0, self.budget)
+        text, cut = text_kept(value, left), len(value) > left
+        if len(quoted(text)) > left:  # one character may be written as twelve
+            text, cut = text[: left // 12], True
         self.budget -= len(quoted(text)) + 1
-        return text if self.budget > 0 else text + CUT
+        return text + CUT if cut else text
 
     def _object(self, value: Mapping[str, Json], depth: int) -> Json:
         if depth >= DEEPEST:

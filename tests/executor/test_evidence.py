@@ -1,0 +1,104 @@
+"""What is kept of an answer: bounded, storable, without secrets."""
+
+from __future__ import annotations
+
+import time
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.errors import NativeError
+from adsunify.evidence import error_kept, milliseconds, request_id, response_kept, text_kept
+from adsunify.operation import RESPONSE_BYTES
+from adsunify.wire import Json, Response, dumps
+
+
+def kept(body: Json) -> Json:
+    return response_kept(Response(200, {}, body))
+
+
+def test_a_small_answer_is_kept_as_it_is() -> None:
+    body = {"id": "1", "amount": Decimal("1.50"), "list": [1, None, True, {"a": "b"}], "empty": [], "note": "a=b"}
+    assert kept(body) == body
+
+
+def test_secrets_are_redacted_by_name_at_any_depth() -> None:
+    body = {"data": [{"access_token": "s3cret", "clientSecret": "s3cret", "API-Key": "s3cret", "tokens": ["s3cret"]}]}
+    assert "s3cret" not in dumps(kept(body))
+    assert kept({"token_count": 7, "password": None}) == {"token_count": 7, "password": None}
+
+
+def test_secrets_in_addresses_are_redacted() -> None:
+    following = "https://graph.example/v1/me?limit=5&access_token=s3cret&after=x"
+    assert kept({"next": following}) == {"next": following.replace("s3cret", "[redacted]")}
+    assert "s3cret" not in text_kept("appsecret_proof=s3cret")
+
+
+def test_what_a_database_refuses_is_replaced() -> None:
+    assert kept({"a\x00": "b\ud800c\x00\nd"}) == {"a\ufffd": "b\ufffdc\ufffd\nd"}
+    assert error_kept(NativeError("\x00", "m" * 9_000, "\udfff", 400)) == NativeError(
+        "\ufffd", "m" * 2_000, "\ufffd", 400
+    )
+    assert request_id({"x-request-id": "a\x00"}) == "a\ufffd"
+
+
+def test_no_body_is_kept_as_none() -> None:
+    assert response_kept(Response(204, {}, None, "empty")) is None
+    assert response_kept(Response(200, {}, b"x", "bytes")) is None
+    assert response_kept(Response(502, {}, "not JSON", "unreadable")) == "not JSON"
+
+
+def _nested(depth: int) -> Json:
+    value: Json = 1
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_a_large_answer_is_cut_and_says_so() -> None:
+    bodies: tuple[Json, ...] = (
+        "x" * 10_000_000,
+        "\U0001f600" * 1_000_000,
+        '\x7f"' * 1_000_000,
+        ["x" * 100] * 1_000_000,
+        [[]] * 1_000_000,
+        [10**399] * 100_000,
+        {str(index): None for index in range(1_000_000)},
+        {"n" * 1_000_000: 1},
+        [{"access_token": "x"}] * 1_000_000,
+        _nested(900),
+    )
+    for body in bodies:
+        started = time.process_time()
+        text = dumps(kept(body))
+        assert len(text) <= RESPONSE_BYTES
+        assert "[cut]" in text
+        assert time.process_time() - started < 0.5
+
+
+_json = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.decimals(allow_nan=False, allow_infinity=False, places=2),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+@given(_json, st.integers(1, 400))
+def test_it_never_exceeds_its_bound(body: Json, times: int) -> None:
+    found = dumps(kept([body] * times))
+    assert len(found) <= RESPONSE_BYTES
+    found.encode("utf-8")
+    assert "\x00" not in found
+
+
+def test_waits_are_believed_within_reason() -> None:
+    assert milliseconds(1.5, 1) == 1_500
+    assert milliseconds(0, 1) == 0
+    assert milliseconds(1e9, 1) == 86_400_000
+    for silly in (None, -1.0, float("nan"), float("inf")):
+        assert milliseconds(silly, 1) == 2_000
+    assert [milliseconds(None, attempt) for attempt in (1, 2, 3, 6, 99)] == [2_000, 4_000, 8_000, 60_000, 60_000]
