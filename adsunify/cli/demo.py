@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from adsunify.actor import Actor
 from adsunify.client import Account, AsyncAds, Operation
 from adsunify.errors import AdsunifyError, refused
 from adsunify.networks import ADAPTERS
@@ -24,7 +25,7 @@ from adsunify.store import events
 from adsunify.wire import Json, dumps
 
 from .briefs import brief
-from .serve import Serving, connect_all, serving, simulation
+from .serve import Serving, connect_one, sandbox_admin, serving, simulation
 
 STAGES = ("connect", "validate", "create", "review", "execute", "activate", "insights", "events")
 INSIGHTS_SECONDS = 30.0
@@ -45,7 +46,9 @@ class Progress:
 
     def table(self) -> Table:
         """The progress as a table."""
-        table = Table(title="adsunify demo, on simulated networks", box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False)
+        table = Table(
+            title="adsunify demo, on simulated networks", box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False
+        )
         for heading in ("network", *STAGES):
             table.add_column(heading, no_wrap=True)
         for network in self.networks:
@@ -110,24 +113,22 @@ async def _demo(progress: Progress) -> None:
             simulation(True) as sandbox_url,
             serving(f"sqlite:///{Path(folder) / 'demo.db'}", "127.0.0.1", 0, sandbox_url=sandbox_url) as server,
         ):
-            for network in progress.networks:
-                progress.running[network] = STAGES[0]
-            try:
-                actor, token, accounts = await connect_all(server, progress.networks)
-            except AdsunifyError as problem:
-                progress.failed |= dict.fromkeys(progress.networks, problem.message)
-                return
+            actor, token = await sandbox_admin(server)
             async with AsyncAds(server.base_url, token=token) as ads:
-                for account in accounts:
-                    await _network(progress, server, ads, actor.workspace_id, Account(account))
+                for network in progress.networks:
+                    await _network(progress, server, actor, ads, network)
 
 
-async def _network(progress: Progress, server: Serving, ads: AsyncAds, workspace_id: str, account: Account) -> None:
-    network, now = account.network, server.service.now()
-    made: dict[str, Any] = {}
-    wanted = brief(network, account.data["currency"], now)
+async def _network(progress: Progress, server: Serving, actor: Actor, ads: AsyncAds, network: str) -> None:
+    now = server.service.now()
+    account = Account({})
+    operation = Operation({})
+    wanted: dict[str, Any] = {}
 
     async def connect() -> str:
+        nonlocal account, wanted
+        account = Account(await connect_one(server, actor, network))
+        wanted = brief(network, account.data["currency"], now)
         return str(account.data["nativeId"])
 
     async def validate() -> str:
@@ -135,22 +136,22 @@ async def _network(progress: Progress, server: Serving, ads: AsyncAds, workspace
         return f"{len(found['plan']['steps'])} writes"
 
     async def create() -> str:
-        made["create"] = await ads.create(account, wanted)
-        return str(made["create"].status)
+        nonlocal operation
+        operation = await ads.create(account, wanted)
+        return operation.status
 
     async def review() -> str:
-        found = await ads.operation(made["create"])
+        found = await ads.operation(operation)
         if found.status != "prepared" or not found.data["plan"]["steps"] or found.data["receipt"]["steps"]:
             raise refused("status", "unexpected", "the operation is not waiting for its review.")
         return f"risk {found.data['risk']}"
 
     async def execute() -> str:
-        return _succeeded(await ads.execute(made["create"], confirmed=True))
+        return _succeeded(await ads.execute(operation, confirmed=True))
 
     async def activate() -> str:
-        operation = await ads.activate(account, made["create"])
-        made["activate"] = operation
-        return _succeeded(await ads.execute(operation, confirmed=True))
+        live = await ads.activate(account, operation)
+        return _succeeded(await ads.execute(live, confirmed=True))
 
     async def insights() -> str:
         start, end = now.date() - timedelta(days=7), now.date() - timedelta(days=1)
@@ -167,7 +168,7 @@ async def _network(progress: Progress, server: Serving, ads: AsyncAds, workspace
         return f"{len(found['rows'])} days"
 
     async def recorded() -> str:
-        found = await server.service.store.read(events.latest, workspace_id, 1000)
+        found = await server.service.store.read(events.latest, actor.workspace_id, 1000)
         mine = [event for event in found if event.data.get("network") == network]
         lacking = EVENTS - {event.type for event in mine}
         if lacking:

@@ -12,7 +12,9 @@ import click
 from adsunify.brief import read_brief
 from adsunify.errors import refused
 from adsunify.network import Account
+from adsunify.networks import adapter
 from adsunify.planning import plan as plan_brief
+from adsunify.schedule import zone
 from adsunify.steps import Plan, Step
 from adsunify.wire import Json, dumps, filled, loads
 
@@ -40,7 +42,14 @@ def plan(
 
     A refused brief exits with 2 and one line per issue on stderr.
     """
-    account = Account(network, native_account or DEFAULT_IDS.get(network, "1"), currency, timezone, _extras(extras))
+    known = [extra.name for extra in adapter(network).network.extras]
+    account = Account(
+        network,
+        native_account or DEFAULT_IDS.get(network, "1"),
+        currency,
+        zone(timezone, "--timezone").key,
+        _extras(extras, known),
+    )
     written = sys.stdin.buffer.read() if str(brief) == "-" else brief.read_bytes()
     made = plan_brief(read_brief(written), account, lookups=_lookups(lookups))
     if as_json:
@@ -61,12 +70,12 @@ DEFAULT_IDS = {"meta": "act_1"}
 """A well-formed native account id, for plans that are only looked at."""
 
 
-def _extras(written: tuple[str, ...]) -> dict[str, str]:
+def _extras(written: tuple[str, ...], known: list[str]) -> dict[str, str]:
     extras: dict[str, str] = {}
     for one in written:
         name, equals, value = one.partition("=")
-        if not name or not equals:
-            raise refused("--account-extra", "malformed", "is written K=V.")
+        if not equals or name not in known:
+            raise refused("--account-extra", "malformed", f"is written K=V; K is one of {', '.join(known)}.")
         extras[name] = value
     return extras
 

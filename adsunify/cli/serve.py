@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -73,13 +73,9 @@ async def simulation(wanted: bool) -> AsyncIterator[str | None]:
         yield own.url
 
 
-async def connect_all(serving: Serving, networks: Iterable[str] = tuple(ADAPTERS)) -> tuple[Actor, str, list[Json]]:
-    """Make the sandbox's admin and a key named ``sandbox``, and connect every network once.
-
-    Returns the actor, the key's secret, and one account on each network.
-    """
-    service = serving.service
-    store = service.store
+async def sandbox_admin(serving: Serving) -> tuple[Actor, str]:
+    """The admin of the workspace ``sandbox``, with a new key of that name; returns the actor and the key's secret."""
+    store = serving.service.store
     home = await store.write(people.ensure_workspace, SANDBOX, store.clock)
     person = await store.write(people.ensure_user, SANDBOX, store.clock)
     await store.write(people.set_membership, home.id, person.id, "admin", store.clock)
@@ -87,23 +83,22 @@ async def connect_all(serving: Serving, networks: Iterable[str] = tuple(ADAPTERS
     key = await store.write(
         keys.create, home.id, person.id, SANDBOX, prefix, access.hashed(secret), True, None, store.clock
     )
-    actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
-    shown: list[Json] = []
-    for network in networks:
-        # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
-        await give(service, actor, network)
-        connected = await store.read(connections.list_accounts, home.id, network)
-        first = next((one for one in connected if one.currency == "USD"), connected[0])
-        shown.append(
-            {
-                "accountId": first.id,
-                "network": network,
-                "nativeId": first.native_id,
-                "currency": first.currency,
-                "timezone": first.timezone,
-            }
-        )
-    return actor, secret, shown
+    return Actor(home.id, person.id, key.id, "admin", True, "key", key.id), secret
+
+
+async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
+    """Connect a network through its consent page; returns one of its accounts, in US dollars where there is one."""
+    # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
+    await give(serving.service, actor, network)
+    found = await serving.service.store.read(connections.list_accounts, actor.workspace_id, network)
+    account = next((one for one in found if one.currency == "USD"), found[0])
+    return {
+        "accountId": account.id,
+        "network": network,
+        "nativeId": account.native_id,
+        "currency": account.currency,
+        "timezone": account.timezone,
+    }
 
 
 @click.command()
@@ -133,7 +128,8 @@ async def _serve(host: str, port: int, database: str, base_url: str | None, sand
         secret: str | None = None
         accounts: list[Json] = []
         if sandbox:
-            actor, secret, accounts = await connect_all(server)
+            actor, secret = await sandbox_admin(server)
+            accounts = [await connect_one(server, actor, network) for network in ADAPTERS]
         _say(
             {
                 "baseUrl": server.base_url,

@@ -1,0 +1,219 @@
+"""The command line as a person or a script uses it: real processes, exit codes, what goes to which stream."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from adsunify.networks import ADAPTERS
+
+ROOT = Path(__file__).parents[2]
+BRIEF = ROOT / "examples/briefs/amazon-product_ads-conversions-daily.json"
+ACCOUNT = ("--currency", "USD", "--timezone", "America/Los_Angeles")
+
+
+def run(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """One command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "adsunify", *arguments],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+def test_demo_is_green_on_every_network() -> None:
+    ran = run("demo", "--json")
+    assert ran.returncode == 0, ran.stderr
+    shown = json.loads(ran.stdout)["networks"]
+    assert [one["network"] for one in shown] == list(ADAPTERS)
+    assert all(stage["ok"] for one in shown for stage in one["stages"])
+
+
+def test_demo_says_where_a_broken_adapter_fails(tmp_path: Path) -> None:
+    broken = (
+        "import adsunify.networks.amazon.plans as plans\n"
+        "from adsunify.errors import refused\n"
+        "def broken(*_):\n    raise refused('plan', 'broken', 'was broken on purpose.')\n"
+        "plans.plan_activate = broken\n"
+        "from adsunify.cli import adsunify\n"
+        "adsunify(['demo', '--networks', 'amazon', '--json'])\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", broken], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert ran.returncode == 1
+    stages = {stage["stage"]: stage["ok"] for stage in json.loads(ran.stdout)["networks"][0]["stages"]}
+    assert stages["execute"]
+    assert not stages["activate"]
+    assert "amazon failed at activate" in ran.stderr
+    assert "broken on purpose" in ran.stderr
+
+
+def test_demo_refuses_an_unknown_network() -> None:
+    ran = run("demo", "--networks", "myspace")
+    assert ran.returncode == 2
+    assert "myspace" in ran.stderr
+
+
+def test_plan_prints_the_native_requests() -> None:
+    ran = run("plan", "amazon", str(BRIEF), *ACCOUNT, "--json")
+    assert ran.returncode == 0, ran.stderr
+    plan = json.loads(ran.stdout)
+    assert plan["network"] == "amazon"
+    assert plan["version"] == 1
+    assert len(plan["digest"]) == 64
+    first, second = plan["steps"][:2]
+    assert {"key", "kind", "method", "url", "headers", "body", "bindings", "outputs"} <= set(first)
+    assert first["method"] == "POST"
+    assert first["url"] == "https://advertising-api.amazon.com/sp/campaigns"
+    assert "campaignId" not in second["body"]["adGroups"][0]
+    assert second["bindings"] == [{"to": "/body/adGroups/0/campaignId", "step": first["key"], "output": "id"}]
+
+
+def test_plan_is_the_same_in_every_process() -> None:
+    plans = {run("plan", "amazon", str(BRIEF), *ACCOUNT, "--json", PYTHONHASHSEED=seed).stdout for seed in ("1", "2")}
+    assert len(plans) == 1
+
+
+def changed(tmp_path: Path, **members: Any) -> str:
+    """The example brief with members changed, in a file."""
+    path = tmp_path / "brief.json"
+    path.write_text(json.dumps({**json.loads(BRIEF.read_text()), **members}))
+    return str(path)
+
+
+def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
+    ran = run("plan", "amazon", changed(tmp_path, goal="traffic", bid="0.001"), *ACCOUNT)
+    assert ran.returncode == 2
+    assert ran.stdout == ""
+    lines = ran.stderr.strip().splitlines()
+    assert [line.split(":")[0] for line in lines] == ["goal", "bid"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("plan", "myspace", str(BRIEF), *ACCOUNT), "network"),
+        (("plan", "amazon", str(BRIEF), "--currency", "USD", "--timezone", "Mars/Base"), "timezone"),
+        (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "region"), "--account-extra"),
+        (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "regoin=EU"), "--account-extra"),
+        (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "JSON"),
+        (("serve", "--database", "mysql://x"), "database"),
+        (("serve", "--database", "sqlite:///x.db", "--base-url", "ftp://x"), "ADSUNIFY_BASE_URL"),
+        (("admin", "init", "--workspace", "w", "--email", "nobody"), "email"),
+    ],
+)
+def test_bad_input_exits_with_2_and_a_sentence(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
+    ran = run(*arguments, folder=tmp_path)
+    assert ran.returncode == 2, ran.stderr
+    assert named in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_admin_init_and_user_print_what_is_needed_once(tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'a.db'}"
+    first = json.loads(
+        run("admin", "init", "--workspace", "w", "--email", "A@x.example", "--database", database, "--json").stdout
+    )
+    assert set(first) == {"workspaceId", "userId", "email", "password", "apiKey"}
+    second = json.loads(
+        run("admin", "user", "--workspace", "w", "--email", "b@x.example", "--database", database, "--json").stdout
+    )
+    assert second["workspaceId"] == first["workspaceId"]
+    assert second["userId"] != first["userId"]
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    for secret in (first["apiKey"], first["password"], second["apiKey"], second["password"]):
+        assert secret.encode() not in stored
+
+
+def started(tmp_path: Path, *arguments: str, **environment: str) -> tuple[subprocess.Popen[str], Mapping[str, Any]]:
+    """A server that answers, and its one line of JSON."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "adsunify", *arguments, "--port", "0", "--json"],
+        cwd=tmp_path,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())
+
+
+def stopped(process: subprocess.Popen[str], number: int = signal.SIGTERM) -> int:
+    """End a process and return its exit code."""
+    process.send_signal(number)
+    with process:
+        return process.wait(timeout=30)
+
+
+def test_serve_with_sandbox_connects_and_keeps_its_accounts(tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'a.db'}"
+    process, ready = started(tmp_path, "serve", "--sandbox", "--database", database)
+    try:
+        assert set(ready) == {"baseUrl", "apiKey", "workspaceId", "sandboxUrl", "accounts"}
+        assert [one["network"] for one in ready["accounts"]] == list(ADAPTERS)
+        bearer = {"Authorization": f"Bearer {ready['apiKey']}"}
+        shown = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
+        assert shown.json()["data"]["canWrite"] is True
+    finally:
+        assert stopped(process) == 0
+    process, again = started(tmp_path, "serve", "--sandbox", "--database", database)
+    try:
+        assert again["accounts"] == ready["accounts"]
+        assert again["apiKey"] != ready["apiKey"]
+        bearer = {"Authorization": f"Bearer {again['apiKey']}"}
+        account = again["accounts"][0]["accountId"]
+        shown = httpx.get(f"{again['baseUrl']}/api/v1/ads/accounts/{account}/tree", headers=bearer, trust_env=False)
+        assert shown.status_code == 200
+    finally:
+        assert stopped(process, signal.SIGINT) == 0
+
+
+def test_serve_attaches_to_a_running_sandbox(tmp_path: Path) -> None:
+    simulated, where = started(tmp_path, "sandbox")
+    try:
+        process, ready = started(
+            tmp_path, "serve", "--sandbox", "--database", "sqlite:///a.db", ADSUNIFY_SANDBOX_URL=where["sandboxUrl"]
+        )
+        try:
+            assert ready["sandboxUrl"] == where["sandboxUrl"]
+            assert len(ready["accounts"]) == len(ADAPTERS)
+        finally:
+            assert stopped(process) == 0
+    finally:
+        assert stopped(simulated) == 0
+
+
+def test_serve_without_sandbox_has_no_accounts_and_makes_a_key_ring(tmp_path: Path) -> None:
+    process, ready = started(tmp_path, "serve", "--database", "sqlite:///a.db")
+    try:
+        assert ready["apiKey"] is None
+        assert ready["sandboxUrl"] is None
+        assert ready["accounts"] == []
+        assert (tmp_path / "a.db.keys").stat().st_mode & 0o777 == 0o600
+        answer = httpx.get(f"{ready['baseUrl']}/openapi.json", trust_env=False)
+        assert answer.json()["openapi"] == "3.1.0"
+    finally:
+        assert stopped(process) == 0
+
+
+def test_a_sandbox_that_is_not_loopback_is_refused(tmp_path: Path) -> None:
+    ran = run("serve", "--database", "sqlite:///a.db", folder=tmp_path, ADSUNIFY_SANDBOX_URL="http://sandbox.example")
+    assert ran.returncode == 2
+    assert "127.0.0.1" in ran.stderr
+
+
+def test_postgresql_needs_a_key_ring(tmp_path: Path) -> None:
+    ran = run("serve", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
+    assert ran.returncode == 2
+    assert "ADSUNIFY_SECRET_KEYS" in ran.stderr
