@@ -1,0 +1,66 @@
+"""Money, all currencies x all networks: what can be held converts and comes back identical, all else is refused."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.currencies import EXPONENTS
+from adsunify.errors import InvalidInput
+from adsunify.money import major
+from adsunify.network import Account, counted, native_amount
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.wire import dumps, loads
+
+EVERY = [(network, currency) for network in ADAPTERS for currency in sorted(EXPONENTS)]
+AMOUNTS = st.builds(
+    lambda whole, fraction: f"{whole}.{fraction}" if fraction else str(whole),
+    st.integers(1, 10**9),
+    st.text("0123456789", max_size=6),
+)
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+@given(st.sampled_from(sorted(EXPONENTS)), AMOUNTS)
+def test_what_can_be_held_comes_back_and_all_else_is_refused(network: str, currency: str, amount: str) -> None:
+    account = Account(network, "1", currency, "UTC")
+    try:
+        unit = adapter(network).network.unit(account)
+    except InvalidInput:
+        return  # the network has no such currency
+    exact = Decimal(amount) * unit.offset
+    try:
+        native = native_amount(unit, amount)
+    except InvalidInput as refusal:
+        assert refusal.issues[0].code in ("over_precision", "too_large")
+        assert exact % unit.step or exact > 2**63 - 1
+        return
+    assert exact == exact.to_integral_value()
+    assert exact % unit.step == 0
+    sent = loads(dumps(native))
+    count = counted(unit, sent)
+    assert count == exact
+    assert Decimal(major(count, unit.offset)) == Decimal(amount)
+    assert not isinstance(sent, float)
+
+
+@pytest.mark.parametrize(("network", "currency"), EVERY)
+def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str, currency: str) -> None:
+    try:
+        unit = adapter(network).network.unit(Account(network, "1", currency, "UTC"))
+    except InvalidInput as refusal:
+        assert refusal.issues[0].message
+        return
+    assert unit.offset > 0
+    assert unit.step > 0
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_yen_take_no_fraction_anywhere(network: str) -> None:
+    unit = adapter(network).network.unit(Account(network, "1", "JPY", "Asia/Tokyo"))
+    with pytest.raises(InvalidInput):
+        native_amount(unit, "100.5")
+    assert counted(unit, native_amount(unit, "100")) == 100 * unit.offset

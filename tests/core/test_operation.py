@@ -1,0 +1,122 @@
+"""The life of an operation: the table, and nothing but the table."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import get_args
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from adsunify.errors import NativeError
+from adsunify.operation import (
+    REVIEW_MILLISECONDS,
+    TRANSITIONS,
+    IllegalTransition,
+    ItemReceipt,
+    Receipt,
+    Status,
+    Trigger,
+    expired,
+    progress,
+    transition,
+)
+
+STATUSES = (None, *get_args(Status))
+TRIGGERS = get_args(Trigger)
+END = ("succeeded", "unknown", "cancelled")
+
+
+@pytest.mark.parametrize(("status", "trigger"), list(product(STATUSES, TRIGGERS)))
+def test_only_what_the_table_says_is_legal(status: Status | None, trigger: Trigger) -> None:
+    if (status, trigger) in TRANSITIONS:
+        assert transition(status, trigger) == TRANSITIONS[status, trigger]
+    else:
+        with pytest.raises(IllegalTransition):
+            transition(status, trigger)
+
+
+def test_what_has_ended_stays_as_it_is() -> None:
+    assert not [key for key in TRANSITIONS if key[0] in END]
+
+
+def test_each_event_of_the_contract_has_its_transition() -> None:
+    events = {event for _, event in TRANSITIONS.values() if event is not None}
+    assert events == {f"operation.{one}" for one in ("prepared", "running", "succeeded", "unknown", "cancelled")}
+
+
+class Life(RuleBasedStateMachine):
+    """Any sequence of triggers: the state follows the table, and one that has ended never moves again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.status: Status | None = None
+        self.ended: Status | None = None
+
+    @rule(trigger=st.sampled_from(TRIGGERS))
+    def pull(self, trigger: Trigger) -> None:
+        before = self.status
+        try:
+            self.status, _ = transition(self.status, trigger)
+        except IllegalTransition:
+            assert self.status == before
+        if self.status in END and self.ended is None:
+            self.ended = self.status
+
+    @invariant()
+    def end_is_final(self) -> None:
+        assert self.ended is None or self.status == self.ended
+
+
+TestLife = Life.TestCase
+
+
+def test_expiry_is_exact_to_the_millisecond() -> None:
+    until = 1_000 + REVIEW_MILLISECONDS
+    assert not expired(until, until - 1)
+    assert expired(until, until)
+
+
+def receipt(key: str, state: str, attempt: int = 1, **members: object) -> Receipt:
+    return Receipt(0, key, attempt, state, **members)  # type: ignore[arg-type]
+
+
+def test_progress_merges_the_items_of_all_attempts() -> None:
+    first = receipt(
+        "keywords",
+        "rejected",
+        items=(ItemReceipt(0, "applied", "k0"), ItemReceipt(1, "rejected", None, NativeError("x"))),
+        blame="input",
+    )
+    second = receipt("keywords", "applied", 2, items=(ItemReceipt(1, "applied", "k1"),), outputs={"ids": ["k0", "k1"]})
+    one = progress([first])
+    assert one.applied_items == {"keywords": {0: "k0"}}
+    assert one.outputs == {}
+    both = progress([first, second])
+    assert both.applied_items == {"keywords": {0: "k0", 1: "k1"}}
+    assert both.outputs == {"keywords": {"ids": ["k0", "k1"]}}
+    assert both.attempts == {"keywords": 2}
+
+
+def test_an_ambiguous_or_open_step_is_doubtful() -> None:
+    assert progress([receipt("one", "ambiguous")]).doubtful == ("one",)
+    assert progress([], ["two"]).doubtful == ("two",)
+
+
+@given(st.sampled_from(["applied", "rejected", "throttled", "ambiguous"]), st.text(), st.integers(1, 9))
+def test_a_receipt_survives_the_store(state: str, words: str, attempt: int) -> None:
+    whole = receipt(
+        "one",
+        state,
+        attempt,
+        http_status=207,
+        request_id=words,
+        outputs={"id": words, "ids": [words]},
+        items=(ItemReceipt(3, "throttled", None, NativeError("c", words, None, 429)),),
+        response={"body": [words]},
+        error=NativeError(words),
+        retry_after=5,
+    )
+    assert Receipt.from_json(whole.to_json()) == whole

@@ -1,0 +1,148 @@
+"""Plans as data: bindings, outputs, promises, overlays, digests."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from attrs import evolve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.errors import InvalidInput, ProviderUnreadable
+from adsunify.steps import (
+    Binding,
+    Change,
+    Items,
+    Output,
+    Overlay,
+    Plan,
+    Promise,
+    Step,
+    bound,
+    kept,
+    laid_over,
+    plan_bytes,
+    planned,
+    taken,
+)
+from adsunify.wire import Request, Response, canonical
+
+
+def step(key: str = "one", **members: object) -> Step:
+    request = Request("POST", "https://api.example/{p}/things", body={"a": [{"b": 1}, {"b": 2}]}, encoding="json")
+    return evolve(Step(key, "campaign", "makes a thing", request), **members)
+
+
+FULL = step(
+    "two",
+    bindings=(
+        Binding("/body/a/1/c", "one", "id", prefix="urn:"),
+        Binding("/path/p", "one", "id"),
+        Binding("/query/n", "one", "id", cast="integer"),
+    ),
+    outputs=(Output("id", ("/body/id", "/headers/x-id"), after=":"),),
+    promises=(Promise("/body/success", True),),
+    items=Items("/body/a", "ids", sent="b"),
+    overlay=Overlay(
+        Request("GET", "https://api.example/t"), "/thing", "/body/thing", ("x",), {"/a": Decimal("1.5")}, ("/y",)
+    ),
+    empty_ok=True,
+    entity="7",
+    parent="6",
+    changes=(Change("budget", "1", "2"),),
+)
+
+
+def test_everything_of_a_plan_survives_the_store() -> None:
+    plan = planned("meta", "create", "act_1", [step(), FULL], ["mind the days"], "spend")
+    stored = plan_bytes(plan)
+    again = Plan.from_bytes(stored, plan.digest)
+    assert again == plan
+    assert plan_bytes(again) == stored
+
+
+def test_a_changed_plan_is_not_read() -> None:
+    plan = planned("meta", "create", "act_1", [step()])
+    with pytest.raises(ValueError, match="digest"):
+        Plan.from_bytes(plan_bytes(plan).replace(b"things", b"thongs"), plan.digest)
+
+
+def test_a_plan_has_a_step_and_looks_only_back() -> None:
+    with pytest.raises(InvalidInput):
+        planned("meta", "create", "act_1", [])
+    with pytest.raises(ValueError):
+        planned("meta", "create", "act_1", [FULL, step()])
+    with pytest.raises(ValueError):
+        planned("meta", "create", "act_1", [step(), step()])
+
+
+def test_bindings_fill_body_path_and_query_and_leave_the_plan_alone() -> None:
+    before = canonical(FULL.to_json())
+    request = bound(FULL, {"one": {"id": "42"}})
+    assert request.body == {"a": [{"b": 1}, {"b": 2, "c": "urn:42"}]}
+    assert request.path == {"p": "42"}
+    assert request.query == {"n": 42}
+    assert canonical(FULL.to_json()) == before
+
+
+def test_only_some_items_are_sent_with_their_own_bindings() -> None:
+    request = bound(FULL, {"one": {"id": "42"}}, only=[1])
+    assert request.body == {"a": [{"b": 2, "c": "urn:42"}]}
+
+
+def test_a_binding_takes_only_one_id() -> None:
+    with pytest.raises(ValueError):
+        bound(FULL, {"one": {"id": ["1", "2"]}})
+    with pytest.raises(LookupError):
+        bound(FULL, {})
+
+
+@given(st.text(), st.dictionaries(st.text(), st.text()))
+def test_what_a_caller_writes_never_becomes_a_reference(name: str, native: dict[str, str]) -> None:
+    body = {"name": name, "targeting": native}
+    one = evolve(step(), request=Request("POST", "https://api.example/x", body=body, encoding="json"))
+    assert bound(one, {"one": {"id": "42"}}).body == body
+
+
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        (Response(200, {}, {"id": "urn:thing:9"}), {"id": "9"}),
+        (Response(200, {"x-id": "urn:8"}, None, "empty"), {"id": "8"}),
+        (Response(200, {}, {"id": 7}), {"id": "7"}),
+        (Response(200, {}, {"id": ""}), None),
+        (Response(200, {}, {"id": True}), None),
+        (Response(200, {}, {"id": ["1"]}), None),
+        (Response(200, {}, {}), None),
+        (Response(200, {}, [], "json"), None),
+    ],
+)
+def test_outputs_come_from_the_first_pointer_that_finds_an_id(response: Response, expected: object) -> None:
+    assert taken(FULL, response) == expected
+
+
+def test_several_ids_come_as_a_list() -> None:
+    many = step(outputs=(Output("hashes", ("/body/images/*/hash",)),))
+    assert taken(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": "y"}}})) == {
+        "hashes": ["x", "y"]
+    }
+    assert taken(many, Response(200, {}, {"images": {"a": {"hash": "x"}, "b": {"hash": None}}})) is None
+
+
+@pytest.mark.parametrize(("body", "good"), [({"success": True}, True), ({"success": 1}, False), ({}, False)])
+def test_a_promise_is_kept_to_the_letter(body: object, good: bool) -> None:
+    assert kept(step(promises=(Promise("/body/success", True),)), Response(200, {}, body)) is good
+
+
+def test_an_overlay_keeps_what_it_does_not_change() -> None:
+    read = Response(200, {}, {"thing": {"x": 1, "y": 2, "z": 3, "a": 0}})
+    request = laid_over(FULL, FULL.request, read)
+    assert request.body["thing"] == {"z": 3, "a": Decimal("1.5")}
+    assert read.body["thing"]["x"] == 1
+
+
+@pytest.mark.parametrize("response", [Response(200, {}, {}), Response(500, {}, {"thing": {}}), Response(204)])
+def test_an_overlay_that_cannot_be_read_changes_nothing(response: Response) -> None:
+    with pytest.raises(ProviderUnreadable):
+        laid_over(FULL, FULL.request, response)
