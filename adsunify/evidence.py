@@ -31,7 +31,7 @@ _RESERVE = 1024
 _SECRET_NAME = re.compile(
     r"token|secret|password|passwd|authorization|api_?-?key|private_?-?key|credential|cookie", re.I
 )
-_SECRET_IN_TEXT = re.compile(r"(\b[\w-]*(?:token|secret|password|api_?key|signature|proof)[\w-]*=)[^&\s\"'<>]+", re.I)
+_SECRET_IN_TEXT = re.compile(r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}=)[^&\s\"'<>]+", re.I)
 _UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 REQUEST_ID_HEADERS = (
@@ -129,13 +129,14 @@ class _Keeping:
         kept: dict[str, Json] = {}
         self.budget -= 3
         for name, member in value.items():
+            name = _UNKEPT.sub("\ufffd", name[:LONGEST_ID])
             self.budget -= len(quoted(name)) + 2
             if self.budget <= 0:
                 kept[CUT] = True
                 break
             secret = isinstance(member, str | Mapping | list) and _SECRET_NAME.search(name) is not None
-            self.budget -= len(REDACTED) if secret else 0
-            kept[_UNKEPT.sub("\ufffd", name)] = REDACTED if secret else self.kept(member, depth + 1)
+            self.budget -= len(REDACTED) + 3 if secret else 0
+            kept[name] = REDACTED if secret else self.kept(member, depth + 1)
         return kept
 
     def _list(self, value: list[Json], depth: int) -> Json:

@@ -256,6 +256,7 @@ class _Message:
 _METHOD = re.compile(r"[A-Z]{3,10}")
 _TARGET = re.compile(r"/[!-~]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_FIELD_NAME = re.compile(r"[\w.\[\]-]+", re.A)
 _HEADER_VALUE = re.compile(r"[\t -~]*")
 _PORTS = {"https": 443, "http": 80}
 
@@ -326,10 +327,10 @@ def _field(value: Json, as_json: bool) -> str:
 
 
 def _multipart(fields: Mapping[str, str]) -> tuple[bytes, str]:
-    names = {name: quote(name, safe=" !#$%&'()*+,-./:;<=>?@[]^_`{|}~") for name in fields}
+    if not all(_FIELD_NAME.fullmatch(name) for name in fields):
+        raise ValueError("a field name cannot be written")
     parts = [
-        f'Content-Disposition: form-data; name="{names[name]}"\r\n\r\n{value}\r\n'.encode()
-        for name, value in fields.items()
+        f'Content-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'.encode() for name, value in fields.items()
     ]
     boundary = hashlib.sha256(b"".join(parts)).hexdigest()[:40]  # of the content, so that no content can hold it
     content = b"".join(f"--{boundary}\r\n".encode() + part for part in parts) + f"--{boundary}--\r\n".encode()

@@ -65,8 +65,12 @@ def test_a_large_answer_is_cut_and_says_so() -> None:
         [[]] * 1_000_000,
         [10**399] * 100_000,
         {str(index): None for index in range(1_000_000)},
-        {"n" * 1_000_000: 1},
+        {"n" * 1_000_000: 1, "m": ["x" * 70_000]},
         [{"access_token": "x"}] * 1_000_000,
+        {"\x7f" * 200 + str(index): 1 for index in range(10_000)},
+        "a-" * 1_000_000 + "=",
+        "token" * 1_000_000 + "=",
+        "token=x&" * 1_000_000,
         _nested(900),
     )
     for body in bodies:

@@ -1,0 +1,65 @@
+"""Certificates for tests, made here: an authority, and servers it vouches for."""
+
+from __future__ import annotations
+
+import datetime
+import ssl
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Authority:
+    """Signs certificates; ``trusting`` is a client that trusts it and nobody else."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "Test authority")])
+        self.certificate = self._signed(self.name, self.key, [], days=1, authority=True)
+
+    def trusting(self) -> ssl.SSLContext:
+        pem = self.certificate.public_bytes(serialization.Encoding.PEM).decode()
+        return ssl.create_default_context(cadata=pem)
+
+    def server(self, host: str, days: int = 1) -> ssl.SSLContext:
+        """A server that calls itself ``host``; ``days`` negative: its certificate has expired."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+        certificate = self._signed(subject, key, [x509.DNSName(host)], days)
+        chain = self.folder / f"{host}{days}.pem"
+        chain.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(chain)
+        return context
+
+    def _signed(
+        self,
+        subject: x509.Name,
+        key: ec.EllipticCurvePrivateKey,
+        names: list[x509.GeneralName],
+        days: int,
+        authority: bool = False,
+    ) -> x509.Certificate:
+        now = datetime.datetime.now(datetime.UTC)
+        builder = (
+            x509.CertificateBuilder()
+            .subject_name(subject)
+            .issuer_name(self.name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - datetime.timedelta(days=10))
+            .not_valid_after(now + datetime.timedelta(days=days))
+            .add_extension(x509.BasicConstraints(ca=authority, path_length=None), critical=True)
+        )
+        if names:
+            builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
+        return builder.sign(self.key, hashes.SHA256())

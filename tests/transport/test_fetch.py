@@ -1,0 +1,346 @@
+"""The guarded fetch: what it refuses, what it connects to, what it reads."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import ssl
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adsunify import fetch as module
+from adsunify.errors import InvalidInput
+from adsunify.fetch import Destination, FetchError, checked_address, destination, fetch, public
+from adsunify.transport import HttpTransport, NotSent
+from adsunify.wire import Request
+
+from .certificates import Authority
+from .server import HOST, Connection, answer, answering, serving
+
+# -- addresses ----------------------------------------------------------------------------------------------------
+
+# Written down a second time, as first and last address, from the registries of special addresses.
+RESERVED = [
+    ("0.0.0.0", "0.255.255.255"),
+    ("10.0.0.0", "10.255.255.255"),
+    ("100.64.0.0", "100.127.255.255"),
+    ("127.0.0.0", "127.255.255.255"),
+    ("169.254.0.0", "169.254.255.255"),
+    ("172.16.0.0", "172.31.255.255"),
+    ("192.0.0.0", "192.0.0.255"),
+    ("192.0.2.0", "192.0.2.255"),
+    ("192.31.196.0", "192.31.196.255"),
+    ("192.52.193.0", "192.52.193.255"),
+    ("192.88.99.0", "192.88.99.255"),
+    ("192.168.0.0", "192.168.255.255"),
+    ("192.175.48.0", "192.175.48.255"),
+    ("198.18.0.0", "198.19.255.255"),
+    ("198.51.100.0", "198.51.100.255"),
+    ("203.0.113.0", "203.0.113.255"),
+    ("224.0.0.0", "255.255.255.255"),
+]
+RANGES = [(int(ipaddress.IPv4Address(low)), int(ipaddress.IPv4Address(high))) for low, high in RESERVED]
+_edges = [edge + step for low, high in RANGES for edge, step in ((low, -1), (low, 0), (high, 0), (high, 1))]
+
+
+@settings(max_examples=2_000)
+@given(st.integers(0, 2**32 - 1) | st.sampled_from([edge for edge in _edges if 0 <= edge < 2**32]))
+def test_an_address_is_public_or_reserved_as_an_independent_table_says(number: int) -> None:
+    reserved = any(low <= number <= high for low, high in RANGES)
+    assert public(str(ipaddress.IPv4Address(number))) is not reserved
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "::1",
+        "::ffff:8.8.8.8",
+        "64:ff9b::8.8.8.8",
+        "2606:4700::1111",
+        "8.8.8",
+        "134744072",
+        "0x8.8.8.8",
+        "08.8.8.8",
+        "",
+        " 8.8.8.8",
+    ],
+)
+def test_only_ipv4_in_its_proper_spelling_is_public(text: str) -> None:
+    assert not public(text)
+    assert public("8.8.8.8")
+    assert public("1.1.1.1")
+
+
+TRICKS = [
+    *("http://example.com/", "ftp://example.com/", "//example.com/", "example.com", "", "https://", "https:///x"),
+    *("https:example.com", "https:/example.com", r"https:\\example.com", r"https://example.com\@evil.com/"),
+    *("https://127.0.0.1/", "https://8.8.8.8/", "https://2130706433/", "https://0x7f.1/", "https://127.1/"),
+    *("https://0177.0.0.1/", "https://0x7f000001/", "https://[::1]/", "https://[::ffff:127.0.0.1]/", "https://1.2.3/"),
+    *("https://127.0.0.1./", "https://example.com./", "https://localhost/", "https://localhost./", "https://intranet/"),
+    *("https://user@example.com/", "https://user:pass@example.com/", "https://@example.com/", "https://a%40b.com/"),
+    *("https://example.com/#x", "https://example.com#x", "https://example.com/x?y#"),
+    *("https://example.com:80/", "https://example.com:8443/", "https://example.com:/", "https://example.com:0443/"),
+    *("https://exa\tmple.com/", "https://example.com/\n", "\nhttps://example.com/", " https://example.com/"),
+    *("https://example.com/ x", "https://example.com/\x00", "https://example.com/\u00e9", "https://ex\u00e4mple.com/"),
+    *("https://\uff11\uff12\uff17.0.0.1/", "https://\u2460\u2461\u2466.0.0.1/", "https://example\u3002com/"),
+    *("https://-a.com/", "https://a-.com/", "https://a..com/", "https://.com/", "https://a_b.com/", "https://a.0x1/"),
+    *("https://" + "a" * 64 + ".com/", "https://" + "a." * 130 + "com/", "https://example.com/" + "x" * 2_000),
+    *("https://example.com%2eevil.com/", "https://example.com;x/", "https://exam ple.com/", "https://*.example.com/"),
+]
+
+
+@pytest.mark.parametrize("url", TRICKS)
+async def test_a_trick_is_refused(url: str) -> None:
+    with pytest.raises(InvalidInput) as problem:
+        destination(url, path="webhook.url")
+    assert problem.value.issues[0].path == "webhook.url"
+    with pytest.raises(FetchError) as failure:
+        await fetch(url, resolving=_never)
+    assert failure.value.reason == "refused"
+
+
+async def _never(host: str) -> Sequence[str]:
+    raise AssertionError("a refused address is looked up")
+
+
+@pytest.mark.parametrize(
+    ("url", "host", "target"),
+    [
+        ("https://example.com", "example.com", "/"),
+        ("https://Example.COM:443/a/../b?c=%20#"[:-1], "example.com", "/a/../b?c=%20"),
+        ("https://example.com?x=1", "example.com", "/?x=1"),
+        ("https://xn--exmple-cua.com/h", "xn--exmple-cua.com", "/h"),
+        ("HTTPS://a1.b2.co/", "a1.b2.co", "/"),
+    ],
+)
+def test_a_public_name_is_accepted(url: str, host: str, target: str) -> None:
+    assert destination(url) == Destination("https", host, 443, target)
+
+
+# -- names --------------------------------------------------------------------------------------------------------
+
+
+def _resolving(*answers: Sequence[str]) -> Any:
+    told = iter(answers)
+
+    async def resolve(host: str) -> Sequence[str]:
+        return next(told)
+
+    return resolve
+
+
+@pytest.mark.parametrize(
+    "addresses",
+    [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["10.0.0.1", "8.8.8.8"], ["::ffff:8.8.8.8"], ["169.254.169.254"]],
+)
+async def test_one_address_that_is_not_public_refuses_the_whole_answer(addresses: list[str]) -> None:
+    with pytest.raises(FetchError) as problem:
+        await fetch("https://rebinding.example/", resolving=_resolving(addresses))
+    assert problem.value.reason == "refused"
+
+
+async def test_a_name_without_address_is_unresolved() -> None:
+    async def fails(host: str) -> Sequence[str]:
+        raise OSError("no such name")
+
+    for resolving in (fails, _resolving([])):
+        with pytest.raises(FetchError) as problem:
+            await checked_address("nowhere.example", resolving)
+        assert problem.value.reason == "unresolved"
+
+
+async def test_a_name_is_looked_up_once_and_that_address_is_connected_to(
+    guarded: Guarded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second answer of a rebinding name is never asked for."""
+    found = await guarded.fetch(resolving=_resolving(["127.0.0.1"], ["10.0.0.1"]))
+    assert found.content == b"{}"
+
+
+async def test_the_time_counts_for_the_look_up_too() -> None:
+    async def slow(host: str) -> Sequence[str]:
+        await asyncio.sleep(30)
+        return []
+
+    with pytest.raises(FetchError) as problem:
+        await fetch("https://slow.example/", resolving=slow, timeout=0.1)
+    assert problem.value.reason == "timeout"
+
+
+# -- TLS ----------------------------------------------------------------------------------------------------------
+
+
+class Guarded:
+    """A server with a certificate on this machine, reached as ``receiver.example`` through all guards but one: here
+    this machine counts as public."""
+
+    def __init__(self, authority: Authority, patch: pytest.MonkeyPatch) -> None:
+        self.authority, self.patch = authority, patch
+        self.seen: list[bytes] = []
+        self.names: list[str | None] = []
+
+    @asynccontextmanager
+    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[int]:
+        context = self.authority.server(host, days)
+        context.sni_callback = lambda _socket, name, _context: self.names.append(name)
+
+        async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                self.seen.append(await reader.readuntil(b"\r\n\r\n"))
+                writer.write(said or answer(200))
+                await writer.drain()
+            except (asyncio.IncompleteReadError, ConnectionError):
+                pass  # the client did not trust us
+            finally:
+                writer.close()
+
+        listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=context)
+        port = listener.sockets[0].getsockname()[1]
+        self.patch.setattr(
+            module, "destination", lambda url, exempt: Destination("https", "receiver.example", port, "/a")
+        )
+        self.patch.setattr(module, "public", lambda address: address == "127.0.0.1")
+        try:
+            yield port
+        finally:
+            listener.close()
+
+    async def fetch(self, resolving: Any = None, tls: ssl.SSLContext | None = None, **server: Any) -> Any:
+        async with self.serving(**server):
+            return await fetch(
+                "https://receiver.example/a",
+                resolving=resolving or _resolving(["127.0.0.1"]),
+                tls=tls or self.authority.trusting(),
+                timeout=5,
+            )
+
+
+@pytest.fixture
+def guarded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
+    return Guarded(Authority(tmp_path), monkeypatch)
+
+
+async def test_tls_verifies_the_name_although_it_connects_to_the_address(guarded: Guarded) -> None:
+    assert (await guarded.fetch()).status == 200
+    assert guarded.names == ["receiver.example"]
+    assert b"\r\nhost: receiver.example:" in guarded.seen[0].lower()
+
+
+@pytest.mark.parametrize("server", [{"host": "other.example"}, {"host": "127.0.0.1"}, {"days": -1}])
+async def test_a_certificate_that_does_not_fit_is_refused(guarded: Guarded, server: dict[str, Any]) -> None:
+    with pytest.raises(FetchError) as problem:
+        await guarded.fetch(**server)
+    assert problem.value.reason == "unreachable"
+    assert guarded.seen == []
+
+
+async def test_an_authority_nobody_trusts_is_refused(guarded: Guarded) -> None:
+    with pytest.raises(FetchError) as problem:
+        await guarded.fetch(tls=ssl.create_default_context())
+    assert problem.value.reason == "unreachable"
+    assert guarded.seen == []
+
+
+async def test_networks_are_verified_too(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+
+    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            for _ in range(3):
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(answer(200))
+            await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # the client did not trust us
+        finally:
+            writer.close()
+
+    request = Request("DELETE", f"https://{HOST}/x", nature="write")
+    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
+    async with listener, HttpTransport(url, tls=authority.trusting()) as sending, HttpTransport(url) as distrusting:
+        for _ in range(3):
+            assert (await sending.send(request, hosts=(HOST,))).status == 200
+        with pytest.raises(NotSent) as problem:
+            await distrusting.send(request, hosts=(HOST,))
+        assert problem.value.outcome == "not_applied"
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+async def test_an_exempt_address_is_fetched_whatever_it_is_and_only_it() -> None:
+    async with serving(answering(answer(200, b"hello"))) as server:
+        url = f"{server.url}/hook?x=1"
+        found = await fetch(url, method="POST", content=b"body", headers={"x-a": "1"}, exempt=[url])
+        assert (found.status, found.content, found.cut) == (200, b"hello", False)
+        assert server.requests[0].startswith(b"POST /hook?x=1 HTTP/1.1\r\n")
+        assert server.requests[0].endswith(b"\r\n\r\nbody")
+        with pytest.raises(FetchError):
+            await fetch(url + "2", exempt=[url])
+
+
+async def test_a_redirect_is_not_followed() -> None:
+    visited = False
+
+    async def canary(connection: Connection) -> None:
+        nonlocal visited
+        visited = True
+
+    async with serving(canary) as trap, serving(answering(answer(307, b"", f"Location: {trap.url}"))) as server:
+        assert (await fetch(server.url, exempt=[server.url])).status == 307
+    assert not visited
+
+
+async def test_a_long_answer_is_refused_or_cut() -> None:
+    async with serving(answering(answer(200, b"x" * 100_000))) as server:
+        found = await fetch(server.url, exempt=[server.url], limit=1_000, cut=True)
+        assert (found.content, found.cut) == (b"x" * 1_000, True)
+        with pytest.raises(FetchError) as problem:
+            await fetch(server.url, exempt=[server.url], limit=99_999)
+        assert problem.value.reason == "too_large"
+
+
+async def _trickles(connection: Connection) -> None:
+    await connection.request()
+    await connection.say(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        await connection.say(b"x")
+        await asyncio.sleep(0.05)
+
+
+async def _silent(connection: Connection) -> None:
+    await connection.request()
+    await asyncio.sleep(30)
+
+
+@pytest.mark.parametrize("script", [_trickles, _silent])
+async def test_the_time_is_bounded(script: Any) -> None:
+    async with serving(script) as server:
+        started = time.monotonic()
+        with pytest.raises(FetchError) as problem:
+            await fetch(server.url, exempt=[server.url], timeout=0.4)
+        assert problem.value.reason == "timeout"
+        assert time.monotonic() - started < 1.5
+
+
+async def _reset(connection: Connection) -> None:
+    await connection.request()
+    connection.reset()
+
+
+async def test_how_a_fetch_fails_is_told() -> None:
+    async with serving(_reset) as server:
+        with pytest.raises(FetchError) as problem:
+            await fetch(server.url, exempt=[server.url])
+        assert (problem.value.reason, problem.value.outcome) == ("lost", "unknown")
+    with pytest.raises(FetchError) as problem:
+        await fetch(server.url, exempt=[server.url])
+    assert (problem.value.reason, problem.value.outcome) == ("unreachable", "not_applied")

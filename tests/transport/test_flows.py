@@ -1,0 +1,100 @@
+"""Flows driven to their results."""
+
+from __future__ import annotations
+
+import pytest
+
+from adsunify.errors import ProviderError, ProviderUnreadable
+from adsunify.transport import HttpTransport, Lost, NotSent, run_flow
+from adsunify.wire import Flow, Request, Response, Wait
+
+from .server import HOST, answer, answering, serving
+
+READ = Request("GET", f"https://{HOST}/x")
+
+
+async def _answers(request: Request) -> Response:
+    return Response(200, {}, {"url": request.url})
+
+
+async def test_a_flow_asks_waits_and_returns() -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    def flow() -> Flow[list[object]]:
+        first = yield READ
+        waited = yield Wait(2.5, "the report is not ready")
+        second = yield READ
+        return [first.body, waited.state, second.body]
+
+    assert await run_flow(flow(), _answers, sleep=sleep) == [{"url": READ.url}, "empty", {"url": READ.url}]
+    assert waits == [2.5]
+
+
+async def test_a_flow_over_http() -> None:
+    def flow() -> Flow[int]:
+        pages = 0
+        while True:
+            response = yield READ
+            pages += 1
+            if response.body["last"]:
+                return pages
+
+    script = answering(*(answer(200, body) for body in (b'{"last":false}', b'{"last":false}', b'{"last":true}')))
+    async with serving(script) as server, HttpTransport(server.url) as sending:
+        assert await run_flow(flow(), lambda request: sending.send(request, hosts=(HOST,))) == 3
+
+
+@pytest.mark.parametrize("problem", [NotSent("refused"), Lost("reset"), ProviderError("no")])
+async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: ProviderError) -> None:
+    async def fails(request: Request) -> Response:
+        raise problem
+
+    def optional() -> Flow[str]:
+        try:
+            yield READ
+        except ProviderError as found:
+            return f"a warning: {found.message}"
+        return "fine"
+
+    def needed() -> Flow[str]:
+        yield READ
+        return "fine"
+
+    assert await run_flow(optional(), fails) == f"a warning: {problem.message}"
+    with pytest.raises(ProviderError) as found:
+        await run_flow(needed(), fails)
+    assert found.value is problem
+
+
+async def test_a_failure_may_be_followed_by_another_question() -> None:
+    async def fails_once(request: Request) -> Response:
+        if request.url.endswith("x"):
+            raise ProviderUnreadable("gone")
+        return await _answers(request)
+
+    def flow() -> Flow[str]:
+        try:
+            yield READ
+        except ProviderUnreadable:
+            response = yield Request("GET", f"https://{HOST}/y")
+        return str(response.body["url"])
+
+    assert await run_flow(flow(), fails_once) == f"https://{HOST}/y"
+
+
+async def test_a_flow_that_writes_is_refused_and_closed() -> None:
+    closed = False
+
+    def flow() -> Flow[None]:
+        nonlocal closed
+        try:
+            yield Request("POST", READ.url, nature="write")
+        finally:
+            closed = True
+
+    with pytest.raises(ValueError, match="only reads"):
+        await run_flow(flow(), _answers)
+    assert closed
