@@ -228,8 +228,11 @@ def needs_reauth(connection: Connection, connection_id: str, clock: Clock) -> bo
 
 
 def recovered(connection: Connection, connection_id: str, clock: Clock) -> bool:
-    """The network accepts the connection's token again. False: it was not known to be refused."""
-    return _change_status(connection, connection_id, ("needs_reauth",), "active", "account.connected", clock)
+    """The network accepts the connection's token again: the same event tells, with the status it has now.
+
+    False: it was not known to be refused.
+    """
+    return _change_status(connection, connection_id, ("needs_reauth",), "active", "account.needs_reauth", clock)
 
 
 def _change_status(

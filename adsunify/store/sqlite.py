@@ -54,7 +54,7 @@ class _Broken(Exception):
         self.began = began
 
 
-def _engine(path: Path, begin: str, pragmas: Sequence[str]) -> Engine:
+def _engine(path: Path, pragmas: Sequence[str]) -> Engine:
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
         poolclass=NullPool,
@@ -68,11 +68,17 @@ def _engine(path: Path, begin: str, pragmas: Sequence[str]) -> Engine:
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}").fetchall()
 
-    @event.listens_for(engine, "begin")
-    def begun(connection: Connection) -> None:
-        _raw(connection).execute(begin)
-
     return engine
+
+
+def _connected(engine: Engine) -> Connection:
+    """A connection for which SQLAlchemy thinks that one transaction never ends: BEGIN and COMMIT are ours.
+
+    SQLAlchemy's own transactions would cost 60 us each.
+    """
+    connection = engine.connect()
+    connection.begin()
+    return connection
 
 
 def _raw(connection: Connection) -> sqlite3.Connection:
@@ -108,10 +114,8 @@ class SqliteStore(Store):
         self._open = True
         self._writes: SimpleQueue[_Job | None] = SimpleQueue()
         self._reads: SimpleQueue[_Job | None] = SimpleQueue()
-        self._writer = _engine(
-            path, "BEGIN IMMEDIATE", ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
-        )
-        self._reader = _engine(path, "BEGIN", ("query_only = ON",))
+        self._writer = _engine(path, ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"))
+        self._reader = _engine(path, ("query_only = ON",))
         self._connection: Connection | None = None
         self._threads = [threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)]
         self._threads += [
@@ -190,13 +194,12 @@ class SqliteStore(Store):
         began = False
         try:
             if self._connection is None:
-                self._connection = self._writer.connect()
-            connection = self._connection
-            transaction = connection.begin()
+                self._connection = _connected(self._writer)
+            raw = _raw(self._connection)
+            raw.execute("BEGIN IMMEDIATE")
             began = True
-            raw = _raw(connection)
-            outcomes = [self._run(connection, raw, job) for job in jobs]
-            transaction.commit()
+            outcomes = [self._run(self._connection, raw, job) for job in jobs]
+            raw.execute("COMMIT")
         except _Broken:
             raise
         except BaseException as error:
@@ -232,13 +235,16 @@ class SqliteStore(Store):
             outcome = _Outcome(job)
             try:
                 if connection is None:
-                    connection = self._reader.connect()
-                with connection.begin() as transaction:
+                    connection = _connected(self._reader)
+                raw = _raw(connection)
+                raw.execute("BEGIN")
+                try:
                     outcome.result = job.function(connection, *job.args, **job.kwargs)
-                    transaction.rollback()
+                finally:
+                    raw.execute("ROLLBACK")
             except BaseException as error:  # noqa: BLE001 - the caller gets it
                 outcome.error = translated(error)
-                if isinstance(error, OperationalError) and connection is not None:
+                if isinstance(error, OperationalError | sqlite3.Error) and connection is not None:
                     connection.invalidate()
                     connection.close()
                     connection = None

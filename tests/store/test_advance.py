@@ -366,6 +366,16 @@ async def test_a_receipt_alone_keeps_the_claim(world: World) -> None:
     assert (await world.advance(Advance(operation, claimed.fence, intent=intent(1)))).refused is None
 
 
+async def test_after_a_receipt_alone_nothing_is_in_flight(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
+    world.hands.pass_(LEASE)
+    found = await world.get(operation)
+    assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
+    assert (await world.claim(operation, n=1)).refused is None
+
+
 async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
     operation = await world.prepare()
     claimed = await world.claim(operation)
