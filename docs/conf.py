@@ -1,0 +1,15 @@
+"""Sphinx: the guides in Markdown, the reference from the docstrings."""
+
+from adsunify import __version__
+
+project = "adsunify"
+copyright = "the adsunify authors"  # noqa: A001  # Sphinx's own name
+version = release = __version__
+extensions = ["myst_parser", "sphinx.ext.autodoc"]
+html_theme = "furo"
+html_title = f"adsunify {release}"
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+autodoc_member_order = "bysource"
+autodoc_typehints = "description"
+suppress_warnings = ["myst.xref_missing", "ref.python"]
