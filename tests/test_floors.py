@@ -1,0 +1,54 @@
+"""The floors: a module imports only from floors below its own, and the sandbox shares nothing with the product."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from importlinter.cli import lint_imports
+
+ROOT = Path(__file__).parent.parent
+LINTER: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+OUTSIDE = {"adsunify.sandbox", "adsunify.__main__"}
+"""The sandbox has contracts of its own; ``__main__`` only calls the command line."""
+
+
+def contract(kind: str) -> dict[str, Any]:
+    return next(one for one in LINTER["contracts"] if one["type"] == kind)
+
+
+def product() -> set[str]:
+    """Every module directly below the three packages' roots that the floors speak of."""
+    inside = {f"adsunify.{path.stem}" for path in (ROOT / "adsunify").glob("[!_]*") if path.suffix in ("", ".py")}
+    return inside - OUTSIDE | {"adsunify_server", "adsunify_mcp"}
+
+
+def test_no_module_imports_upwards_and_the_sandbox_shares_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), no_cache=True) == 0
+
+
+def test_an_upward_import_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "tower").mkdir()
+    (tmp_path / "tower" / "__init__.py").touch()
+    (tmp_path / "tower" / "roof.py").touch()
+    (tmp_path / "tower" / "cellar.py").write_text("from . import roof\n")
+    (tmp_path / "setup.toml").write_text(
+        '[tool.importlinter]\nroot_package = "tower"\n[[tool.importlinter.contracts]]\nname = "floors"\n'
+        'type = "layers"\nlayers = ["tower.roof", "tower.cellar"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert lint_imports(config_filename="setup.toml", no_cache=True) == 1
+
+
+def test_every_module_stands_on_a_floor() -> None:
+    floors = [module.strip() for layer in contract("layers")["layers"] for module in layer.split("|")]
+    assert len(floors) == len(set(floors))
+    assert set(floors) == product()
+
+
+def test_the_sandbox_is_kept_from_every_module() -> None:
+    assert set(contract("forbidden")["forbidden_modules"]) == product()
