@@ -44,12 +44,24 @@ class Serving:
 
 @asynccontextmanager
 async def serving(
-    database: str, host: str, port: int, *, base_url: str | None = None, sandbox_url: str | None = None
+    database: str,
+    host: str,
+    port: int,
+    *,
+    base_url: str | None = None,
+    sandbox_url: str | None = None,
+    allow_unsafe_durability: bool = False,
 ) -> AsyncIterator[Serving]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
     listening = socket.create_server((host, port))
     address = base_url or f"http://{host}:{listening.getsockname()[1]}"
-    opened = await open_service(database, os.environ, base_url=address, sandbox_url=sandbox_url)
+    opened = await open_service(
+        database,
+        os.environ,
+        base_url=address,
+        sandbox_url=sandbox_url,
+        allow_unsafe_durability=allow_unsafe_durability,
+    )
     runner = web.AppRunner(application(opened.service), shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
     try:
         await runner.setup()
@@ -107,20 +119,35 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
 @click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
 @click.option("--base-url", envvar=BASE_URL, help="The address people and networks reach the server at.")
 @click.option("--sandbox", is_flag=True, help="Simulated networks with one connected account on each.")
+@click.option(
+    "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits at a power failure."
+)
 @json_option
-def serve(host: str, port: int, database: str, base_url: str | None, sandbox: bool, as_json: bool) -> None:
+def serve(
+    host: str,
+    port: int,
+    database: str,
+    base_url: str | None,
+    sandbox: bool,
+    allow_unsafe_durability: bool,
+    as_json: bool,
+) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
-    asyncio.run(_serve(host, port, database, base_url, sandbox, as_json))
+    asyncio.run(_serve(host, port, database, base_url, sandbox, allow_unsafe_durability, as_json))
 
 
-async def _serve(host: str, port: int, database: str, base_url: str | None, sandbox: bool, as_json: bool) -> None:
+async def _serve(
+    host: str, port: int, database: str, base_url: str | None, sandbox: bool, unsafe: bool, as_json: bool
+) -> None:
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, ended.set)
     async with (
         simulation(sandbox) as sandbox_url,
-        serving(database, host, port, base_url=base_url, sandbox_url=sandbox_url) as server,
+        serving(
+            database, host, port, base_url=base_url, sandbox_url=sandbox_url, allow_unsafe_durability=unsafe
+        ) as server,
     ):
         if server.made_keys is not None:
             click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
