@@ -21,6 +21,7 @@ from .problems import MEDIA_TYPE, http_problem, problem
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
+REQUEST_ID = web.RequestKey("request_id", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 JSON_TYPES = ("application/json", "application/*", "*/*", "")
 
@@ -48,7 +49,7 @@ def _fixed(body: bytes) -> Handler:
 async def refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
     """What the HTTP layer refuses, and what fails here, as problem details."""
     request_id = uuid4().hex
-    request["request_id"] = request_id
+    request[REQUEST_ID] = request_id
     try:
         return await handler(request)
     except AdsunifyError as error:
@@ -80,7 +81,7 @@ def _handler(service: Service, endpoint: Endpoint) -> Handler:
             idempotency_key=request.headers.get("Idempotency-Key"),
         )
         answer = await call(service, actor, endpoint, asked)
-        headers = {"X-Request-Id": request["request_id"], "Cache-Control": "no-store"}
+        headers = {"X-Request-Id": request[REQUEST_ID], "Cache-Control": "no-store"}
         if answer.replayed:
             headers["Idempotency-Replayed"] = "true"
         return web.Response(
