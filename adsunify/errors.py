@@ -35,7 +35,10 @@ Outcome = Literal["not_applied", "applied", "unknown"]
 
 @frozen
 class Issue:
-    """One thing wrong with the input: ``path`` (dotted wire names), a stable ``code``, and a sentence for people."""
+    """One thing wrong with the input: ``path``, a stable ``code``, and a sentence for people.
+
+    A path is the wire names from the top, members by dots, list positions by a slash: ``targeting.keywords/0.text``.
+    """
 
     path: str
     code: str

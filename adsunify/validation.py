@@ -2,7 +2,8 @@
 
 Everything that comes in as JSON passes :func:`read` (or ``model_validate`` of the model itself): names in camelCase,
 unknown properties refused, no coercion, ``null`` is not "left out", no NUL in any text, exact numbers, and all issues
-at once. A path is the dotted wire names from the top ("targeting.countries.0"); a message never repeats the value.
+at once. A path is the wire names from the top, members by dots and list positions by a slash
+("targeting.keywords/0.text"); a message never repeats the value.
 """
 
 from __future__ import annotations
@@ -361,8 +362,10 @@ def _problem(location: Location, kind: str, details: Mapping[str, Any]) -> Probl
 
 
 def _issue(problem: Problem, prefix: str) -> Issue:
-    names = [str(name)[:MAX_NAME] for name in problem.location]
-    return Issue(".".join([prefix, *names] if prefix else names), problem.code, problem.message)
+    path = prefix
+    for name in problem.location:
+        path += f"/{name}" if isinstance(name, int) else f".{name[:MAX_NAME]}" if path else name[:MAX_NAME]
+    return Issue(path, problem.code, problem.message)
 
 
 def _loaded(data: bytes | str | Mapping[str, Any]) -> Any:

@@ -32,7 +32,7 @@ async def status(
     repeated = [index for index, one in enumerate(entity_ids) if one in entity_ids[:index]]
     if repeated:
         raise InvalidInput(
-            [Issue(f"entityIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
+            [Issue(f"entityIds/{index}", "duplicate", "stands in the list already.") for index in repeated]
         )
     session = await Session.of(service, actor, account_id)
     session.needs_active()
@@ -51,4 +51,4 @@ async def _one(session: Session, kind: Kind, index: int, entity_id: str, status:
     try:
         return await session.run(plans.plan_status(session.native, kind, entity_id, status))
     except InvalidInput as problem:
-        return [Issue(f"entityIds.{index}", issue.code, issue.message) for issue in problem.issues]
+        return [Issue(f"entityIds/{index}", issue.code, issue.message) for issue in problem.issues]

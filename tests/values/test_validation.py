@@ -106,7 +106,7 @@ def test_issues_from_tells_all_that_pydantic_found():
         Request.model_validate_json(b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}')
     assert [(issue.path, issue.code, issue.message) for issue in issues_from(error.value, "body")] == [
         ("body.accountId", "malformed", "must be a UUID."),
-        ("body.places.0.radiusKm", "out_of_range", "must be greater than 0."),
-        ("body.places.1", "wrong_type", "must be an object."),
+        ("body.places/0.radiusKm", "out_of_range", "must be greater than 0."),
+        ("body.places/1", "wrong_type", "must be an object."),
         ("body.x", "unknown_property", "is not a property of this object; leave it out."),
     ]
