@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
@@ -118,7 +118,7 @@ _RECOVERED = transition("running", "recover")[0]
 _RECOVERABLE = (
     update(operations)
     .where(
-        operations.c.status == "running",
+        text("status = 'running'"),  # as the index says it: a parameter would not be known to match
         operations.c.lease_until <= bindparam("now"),
         operations.c.in_flight.is_(False),
     )

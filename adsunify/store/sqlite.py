@@ -10,6 +10,7 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -100,8 +101,7 @@ def _settle(outcomes: Iterable[_Outcome]) -> None:
 
 def _deliver(outcomes: Sequence[_Outcome]) -> None:
     for loop in {outcome.job.loop for outcome in outcomes}:
-        # a closed loop has nobody waiting any more
-        if not loop.is_closed():
+        with suppress(RuntimeError):  # a closed loop has nobody waiting any more
             loop.call_soon_threadsafe(_settle, [outcome for outcome in outcomes if outcome.job.loop is loop])
 
 

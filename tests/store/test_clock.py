@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.store import Clock, new_id
+from adsunify.store import clock as clock_module
 
 from .world import START, Hands
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _ids_as_before() -> Iterator[None]:
+    """Here are ids of the far future: those made afterwards must not follow them."""
+    before = clock_module._last
+    yield
+    clock_module._last = before
+
 
 MOVES = st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 10**6)), max_size=30)
 

@@ -140,6 +140,7 @@ async def test_lists_are_read_off_an_index(world: World) -> None:
         told = await world.store.read(plan_of_query, statement)
         assert "USING INDEX ix_operations_workspace_id" in told
         assert "TEMP B-TREE" not in told
+    assert "USING INDEX ix_operations_running" in await world.store.read(plan_of_query, operations._RECOVERABLE)
 
 
 async def test_attempts_of_many_operations_at_once(world: World) -> None:
