@@ -1,0 +1,132 @@
+"""What is checked around every case that makes a plan, unasked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
+
+from adsunify.network import Network
+from adsunify.networks import adapter
+from adsunify.steps import Plan, Step, plan_bytes
+from adsunify.wire import Json, Request, dumps, filled
+
+from .cases import Case, Library
+from .kinds import Done, created, output_names, run, step_of
+from .matching import Difference, differ
+
+_SECRET_NAMES = re.compile(r"(?i)authorization|access_?token|refresh_?token|client_?secret|appsecret|password|cookie")
+
+
+def differences_of(case: Case, library: Library, done: Done) -> list[Difference]:
+    """Everything about the case's plan that must hold of every plan."""
+    found: list[Difference] = []
+    if done.plan is not None:
+        again = run(case, library).plan
+        if again is None or plan_bytes(again) != plan_bytes(done.plan):
+            found.append(Difference("/plan", "the same bytes for the same input", "others the second time"))
+        found += plan_differences(adapter(case.network).network, done.plan, paused=case.kind == "create")
+    if case.kind == "outcome" and done.value["outcome"] == "applied":
+        found += _bound_elsewhere(case, library, done)
+    return found
+
+
+def plan_differences(network: Network, plan: Plan, *, paused: bool) -> Iterator[Difference]:
+    """``paused``: nothing that the plan creates may serve."""
+    stored = plan_bytes(plan)
+    if plan_bytes(Plan.from_bytes(stored, plan.digest)) != stored:
+        yield Difference("/plan", "the same plan after a round trip through JSON", "another")
+    earlier: dict[str, list[str]] = {}
+    for index, step in enumerate(plan.steps):
+        at = f"/steps/{index}"
+        for request in [step.request, *([step.overlay.read] if step.overlay is not None else [])]:
+            yield from request_differences(network, request, at)
+        if step.request.nature != "write":
+            yield Difference(f"{at}/nature", "a write", step.request.nature)
+        for binding in step.bindings:
+            if binding.output not in earlier.get(binding.step, ()):
+                known = f"one of {earlier}"
+                yield Difference(f"{at}/bindings{binding.to}", known, f"{binding.step}.{binding.output}")
+        earlier[step.key] = output_names(step)
+        if paused:
+            yield from _serving(network, step, at)
+
+
+def request_differences(network: Network, request: Request, at: str) -> Iterator[Difference]:
+    """Only https, only declared hosts, and nothing that looks like a credential."""
+    address = urlsplit(filled(request))
+    if address.scheme != "https" or address.netloc not in network.hosts:
+        yield Difference(f"{at}/url", f"https and one of {', '.join(network.hosts)}", filled(request))
+    names = [*request.headers, *request.query, *_names(request.body)]
+    for name in names:
+        if _SECRET_NAMES.search(name):
+            yield Difference(at, "no credential in a plan", f"a member named {name}")
+
+
+def _names(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            yield name
+            yield from _names(one)
+    elif isinstance(value, list | tuple):
+        for one in value:
+            yield from _names(one)
+
+
+# -- born paused --------------------------------------------------------------------------------------------------
+
+
+def _serving(network: Network, step: Step, at: str) -> Iterator[Difference]:
+    """A created entity is paused, except where its level's table says that it cannot be."""
+    if step.action != "create":
+        return
+    members = {one.status.rpartition("/")[2] for one in network.levels if one.status}
+    states = {native: unified for one in network.levels for native, unified in one.states.items()}
+    for place, entity, kind in _entities(network, step):
+        one = next((level for level in network.levels if level.kind == kind), None)
+        said = {name: entity[name] for name in members if isinstance(entity.get(name), str)}
+        for name, value in said.items():
+            if states.get(value) != "paused":
+                yield differ(f"{at}{place}/{name}", "a paused state", value)
+        if one is not None and one.born and not said:
+            yield differ(f"{at}{place}", f"{one.status} = {one.born}", dumps(entity)[:200])
+
+
+def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, Json], str]]:
+    """The entities that a step creates: place, members, kind. Batches that mix kinds name them by operation."""
+    body = step.request.body
+    if not isinstance(body, Mapping):
+        return
+    lists = [(name, one) for name, one in body.items() if isinstance(one, list) and one and isinstance(one[0], Mapping)]
+    if not lists or (step.items is None and not any("create" in str(one[0]) for _, one in lists)):
+        yield "/body", body, step.kind
+        return
+    for name, entries in lists:
+        for index, entry in enumerate(entries):
+            place = f"/body/{name}/{index}"
+            mixed = [(key, one["create"]) for key, one in entry.items() if isinstance(one, Mapping) and "create" in one]
+            if not mixed:
+                yield place, entry, step.kind
+            for key, entity in mixed:
+                yield f"{place}/{key}/create", entity, _kind(network, key.removesuffix("Operation"))
+
+
+def _kind(network: Network, native: str) -> str:
+    """The kind of a level by its native name (adGroupAd is the ad)."""
+    return next((one.kind for one in network.levels if one.native.lower() == native.lower()), "")
+
+
+# -- bindings meet the exemplary answer ---------------------------------------------------------------------------
+
+
+def _bound_elsewhere(case: Case, library: Library, done: Done) -> Iterator[Difference]:
+    """What later steps of the plan take from this step stands in the answer."""
+    step, source = step_of(case, library)
+    if source is None:
+        return
+    for later in created(source, library).steps:
+        for binding in later.bindings:
+            if binding.step == step.key and not done.value["outputs"].get(binding.output):
+                yield Difference(
+                    "/outputs", f"{binding.output}, which {later.key} is bound to", str(done.value["outputs"])
+                )

@@ -1,0 +1,164 @@
+"""Reading cases: ``<network>/{exemplary,supplemental}/*.json``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from attrs import field, frozen
+
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.schedule import instant
+from adsunify.wire import Json, loads
+
+REPOSITORY = Path(__file__).parent.parent.parent
+OWN = REPOSITORY / "tests" / "networks"
+BRIEFS = REPOSITORY / "examples" / "briefs"
+
+ACCOUNT_IDS = {"meta": "act_1"}
+"""A well-formed native account id for cases that name none."""
+
+_NAMES_OF_ID = ("nativeId", "native_id", "id", "accountId")
+
+
+@frozen
+class Case:
+    """One case. ``exemplary``: documentation of a happy way, which is never refused."""
+
+    path: Path
+    network: str
+    exemplary: bool
+    name: str
+    kind: str
+    account: Account
+    input: Mapping[str, Json]
+    exchange: tuple[Mapping[str, Json], ...] = ()
+    expect: Json = None
+    refuse: Mapping[str, Json] | None = None
+
+    @property
+    def id(self) -> str:
+        folder = self.path.parent.name
+        return f"{self.network}/{folder + '/' if folder != self.network else ''}{self.path.stem}"
+
+
+@frozen
+class BadCase:
+    """A file that is no case, and why."""
+
+    path: Path
+    reason: str
+
+    @property
+    def id(self) -> str:
+        return "/".join(self.path.parts[-3:])
+
+
+class NotACase(ValueError):
+    """What is wrong with a file."""
+
+
+def read_cases(folder: Path) -> Iterator[Case | BadCase]:
+    """All files below a folder, in order of their paths."""
+    for path in sorted(folder.rglob("*.json")):
+        try:
+            yield read_case(path)
+        except (ValueError, InvalidInput) as problem:
+            yield BadCase(path, str(problem))
+
+
+def read_case(path: Path) -> Case:
+    """One case; raises ValueError where it lacks what every case has."""
+    value = loads(path.read_bytes())
+    if not isinstance(value, Mapping):
+        raise NotACase("a case is a JSON object")
+    for name, wanted, required in (
+        ("kind", str, True),
+        ("input", Mapping, False),
+        ("account", Mapping, False),
+        ("exchange", list, False),
+        ("refuse", Mapping, False),
+    ):
+        if (required or value.get(name) is not None) and not isinstance(value.get(name), wanted):
+            raise NotACase(f"{name} is missing or of the wrong type")
+    if ("expect" in value) == ("refuse" in value):
+        raise NotACase("a case has either expect or refuse")
+    exchange = value.get("exchange") or []
+    if not all(isinstance(one, Mapping) and isinstance(one.get("response"), Mapping) for one in exchange):
+        raise NotACase("exchange is a list of objects with request and response")
+    account = value.get("account") or {}
+    network = _network(path, value.get("network") or account.get("network"))
+    exemplary = "exemplary" in path.parts
+    if exemplary and "refuse" in value:
+        raise NotACase("an exemplary case refuses nothing")
+    return Case(
+        path=path,
+        network=network,
+        exemplary=exemplary,
+        name=str(value.get("case") or path.stem),
+        kind=value["kind"],
+        account=_account(network, account),
+        input=value.get("input") or {},
+        exchange=tuple(exchange),
+        expect=value.get("expect"),
+        refuse=value.get("refuse"),
+    )
+
+
+def _network(path: Path, named: Json) -> str:
+    network = named or next((part for part in reversed(path.parts) if part in ADAPTERS), None)
+    if network not in ADAPTERS:
+        raise NotACase(f"its network is none of {', '.join(ADAPTERS)}; a folder or account.network names it")
+    return str(network)
+
+
+def _account(network: str, value: Mapping[str, Json]) -> Account:
+    known = {extra.name for extra in adapter(network).network.extras}
+    extras = value.get("extras") or {}
+    if not isinstance(extras, Mapping):
+        raise NotACase("account.extras is an object")
+    beside = {name: one for name, one in value.items() if name in known}
+    native_id = next((value[name] for name in _NAMES_OF_ID if value.get(name)), ACCOUNT_IDS.get(network, "1"))
+    return Account(
+        network,
+        str(native_id),
+        value.get("currency"),
+        value.get("timezone"),
+        {name: str(one) for name, one in {**extras, **beside}.items() if one is not None},
+    )
+
+
+def moment(value: Json) -> datetime | None:
+    """An instant of a case: ISO 8601 text, or seconds or milliseconds since 1970; None where there is none."""
+    if value is None:
+        return None
+    if isinstance(value, str) and not value.isdigit():
+        return instant(value, "now")
+    number = int(value)
+    return datetime.fromtimestamp(number / (1000 if number > 10**11 else 1), UTC)
+
+
+@frozen
+class Library:
+    """All cases that others may name: those of the folder that runs first, then the repository's own."""
+
+    cases: Sequence[Case] = field(factory=tuple)
+
+    @classmethod
+    def of(cls, cases: Sequence[Case | BadCase]) -> Library:
+        own = [] if any(OWN in one.path.resolve().parents for one in cases) else list(read_cases(OWN))
+        return cls([one for one in [*cases, *own] if isinstance(one, Case)])
+
+    def named(self, network: str, name: str) -> Case:
+        """The case of this name, file name or stem; raises ValueError where there is none."""
+        for one in self.cases:
+            if one.network == network and name in (one.name, one.path.name, one.path.stem):
+                return one
+        raise NotACase(f"there is no case {name} of {network}")
+
+    def creating(self, network: str) -> list[Case]:
+        """The exemplary create cases of a network, in order (those of a folder without inner folders count too)."""
+        return [one for one in self.cases if one.network == network and one.kind == "create" and one.refuse is None]

@@ -1,0 +1,235 @@
+"""Hostile answers, tried around every case: doubt about a write is Ambiguous, and a reader raises our errors only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from decimal import Decimal
+
+from attrs import evolve
+
+from adsunify.errors import AdsunifyError
+from adsunify.network import Network
+from adsunify.networks import adapter
+from adsunify.outcomes import Ambiguous, Applied, outcome
+from adsunify.steps import Step
+from adsunify.wire import Json, Request, Response, dumps, put, read
+
+from .cases import Case, Library
+from .kinds import PLANNING, run, step_of
+from .matching import Difference
+from .recorded import Conversation, response_of
+
+JUNK: Mapping[str, bytes] = {
+    "an empty answer": b"",
+    "blanks": b" \r\n",
+    "HTML": b"<!DOCTYPE html><html><body><h1>502 Bad Gateway</h1></body></html>",
+    "JSON cut off": b'{"id": "6101", "data": [{"id": "61',
+    "NaN": b'{"id": NaN, "data": [NaN]}',
+    "a number of 500 digits": b'{"id": ' + b"9" * 500 + b"}",
+    "a huge exponent": b'{"id": 1e999999999, "data": [{"id": 1e999999999}]}',
+    "bytes that are no text": b'{"id": "\xff\xfe"}',
+    "bottomless nesting": b"[" * 100_000,
+    "two answers": b'{"id": "1"}{"id": "2"}',
+}
+"""Bodies that are no answer, whatever the status."""
+
+ODD: Mapping[str, Json] = {
+    "null": None,
+    "true": True,
+    "an empty text": "",
+    "a text": "x",
+    "0": 0,
+    "a negative fraction": Decimal("-0.5"),
+    "a number of 300 digits": 10**299 + 1,
+    "a huge number": Decimal("1e399"),
+    "an empty list": [],
+    "a list of null": [None],
+    "an empty object": {},
+    "an object": {"x": {"y": [1]}},
+    "a half surrogate pair": "\ud800",
+}
+"""Values put in the place of every member in turn."""
+
+MOST = 500
+"""How many mutated answers are tried around one case; more are thinned out evenly."""
+REQUESTS = 3_000
+"""A flow that asks more often than this does not end."""
+
+
+def differences_of(case: Case, library: Library) -> list[Difference]:
+    """Everything that hostile answers must not do to this case."""
+    network = adapter(case.network).network
+    found: list[Difference] = []
+    if case.kind in PLANNING:
+        plan = run(case, library).plan
+        assert plan is not None
+        for index, step in enumerate(plan.steps):
+            found += write_differences(network, step, f"/steps/{index}")
+    if case.kind == "outcome":
+        found += _answer_differences(case, library, network)
+    elif case.exchange:
+        found += _reading_differences(case, library)
+    return found
+
+
+def _deepest() -> Json:
+    """The deepest nesting that is read at all."""
+    for depth in (900, 400, 200, 100, 60, 30):
+        found = Response.of(200, {}, b'{"a":' * depth + b"1" + b"}" * depth)
+        if found.state == "json":
+            return found.body
+    return {}
+
+
+DEEP = _deepest()
+
+
+# -- writes -------------------------------------------------------------------------------------------------------
+
+
+def write_differences(network: Network, step: Step, at: str) -> Iterator[Difference]:
+    """A junk answer to a write, or a 5xx or 408 whatever it says, is Ambiguous."""
+    for status in (200, 201, 207):
+        for what, content in JUNK.items():
+            if step.empty_ok and not content.strip():
+                continue
+            said = _said(network, step, step.request, Response.of(status, {}, content))
+            if not isinstance(said, Ambiguous):
+                yield Difference(at, f"ambiguous after {status} with {what}", _named(said))
+    bodies = [*JUNK.values(), b'{"id": "1", "success": true}', b'{"error": {"code": 100, "message": "no"}}']
+    for status in (408, 500, 502, 503, 504, 599):
+        for content in bodies:
+            said = _said(network, step, step.request, Response.of(status, {"retry-after": "3"}, content))
+            if not isinstance(said, Ambiguous):
+                yield Difference(at, f"ambiguous after {status}", _named(said))
+
+
+def _said(network: Network, step: Step, request: Request, response: Response) -> object:
+    """The outcome, or what it raised (it never may)."""
+    try:
+        return outcome(network, step, request, response)
+    except Exception as problem:  # noqa: BLE001 - any exception at all is the finding
+        return problem
+
+
+def _named(said: object) -> str:
+    return f"{type(said).__name__}: {said}"[:300]
+
+
+def _answer_differences(case: Case, library: Library, network: Network) -> Iterator[Difference]:
+    """Mutations of the recorded answer to a write: never an exception, and cut off it is Ambiguous."""
+    step, _ = step_of(case, library)
+    recorded = case.exchange[0]["response"]
+    good = response_of(recorded, step.request)
+    if good.state == "json" and good.ok:
+        content = dumps(good.body).encode()
+        for end in sorted({1, len(content) // 3, len(content) // 2, len(content) - 1} - {0}):
+            said = _said(network, step, step.request, Response.of(good.status, good.headers, content[:end]))
+            if isinstance(said, Applied | Exception):
+                yield Difference("", f"no success after {end} of {len(content)} bytes", _named(said))
+    for what, response in mutations(good):
+        said = _said(network, step, step.request, response)
+        if isinstance(said, Exception):
+            yield Difference("", f"an outcome of an answer with {what}", _named(said))
+
+
+# -- mutations ----------------------------------------------------------------------------------------------------
+
+
+def mutations(good: Response) -> Iterator[tuple[str, Response]]:
+    """The answer with each of its members in turn gone or of another type, and in other states."""
+    for what, content in JUNK.items():
+        yield what, Response.of(good.status, good.headers, content)
+    yield "nesting", evolve(good, body=DEEP, state="json")
+    for status in (301, 400, 401, 403, 404, 429, 500, 503):
+        yield f"status {status}", evolve(good, status=status)
+    for value in ODD.values():
+        yield "another body", evolve(good, body=value, state="json")
+    if good.state != "json":
+        return
+    places = list(_places(good.body))
+    every = max(1, len(places) * (len(ODD) + 2) // MOST)
+    for number, (place, what, body) in enumerate(_mutated(good.body, places)):
+        if number % every == 0:
+            yield f"{what} at {place}", evolve(good, body=body)
+
+
+def _places(value: Json, at: str = "") -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            place = f"{at}/{name.replace('~', '~0').replace('/', '~1')}"
+            yield place
+            yield from _places(one, place)
+    elif isinstance(value, list):
+        for index, one in enumerate(value):
+            yield f"{at}/{index}"
+            yield from _places(one, f"{at}/{index}")
+
+
+def _mutated(body: Json, places: Sequence[str]) -> Iterator[tuple[str, str, Json]]:
+    for place in places:
+        parent, _, last = place.rpartition("/")
+        for what, value in [*ODD.items(), ("nesting", DEEP)]:
+            whole = deepcopy(body)
+            put(whole, place, value)
+            yield place, what, whole
+        whole = deepcopy(body)
+        holder = read(whole, parent) if parent else whole
+        if isinstance(holder, list):
+            holder[int(last)] = [holder[int(last)]]
+        else:
+            del holder[last.replace("~1", "/").replace("~0", "~")]
+        yield place, "nothing", whole
+
+
+# -- reads --------------------------------------------------------------------------------------------------------
+
+
+class Endless(Exception):
+    """A flow does not stop asking."""
+
+
+class Disturbed(Conversation):
+    """Says what is recorded, but ``bad`` to the request at ``position``, and to all beyond the recorded ones."""
+
+    def __init__(self, case: Case, position: int, bad: Response, always: bool = False) -> None:
+        super().__init__(case.network, case.exchange)
+        self.position, self.bad, self.always = position, bad, always
+
+    def answer(self, request: Request) -> Response:
+        number = len(self.asked)
+        if number >= REQUESTS:
+            raise Endless
+        self.asked.append(request)
+        if self.always or number == self.position or number >= len(self.exchange):
+            return self.bad
+        return response_of(self.exchange[number]["response"], request)
+
+
+def _reading_differences(case: Case, library: Library) -> Iterator[Difference]:
+    """Every recorded answer in turn is replaced by hostile ones: only errors of our tree may come of it."""
+    talk = Conversation(case.network, case.exchange)
+    run(case, library, talk)
+    for position, request in enumerate(talk.asked):
+        good, at = response_of(case.exchange[position]["response"], request), f"/exchange/{position}"
+        for what, bad in mutations(good):
+            wrong = _raised(case, library, Disturbed(case, position, bad))
+            if wrong is not None:
+                yield Difference(at, f"an error of ours after {what}", wrong)
+        wrong = _raised(case, library, Disturbed(case, position, good, always=True))
+        if wrong is not None:
+            yield Difference(at, "an end, though every answer is this one", wrong)
+
+
+def _raised(case: Case, library: Library, talk: Conversation) -> str | None:
+    """What a call raised that is not of our tree, or that it did not end."""
+    try:
+        run(case, library, talk)
+    except AdsunifyError:
+        return None
+    except Endless:
+        return f"more than {REQUESTS} requests"
+    except Exception as problem:  # noqa: BLE001 - any other exception at all is the finding
+        return _named(problem)
+    return None
