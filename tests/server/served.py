@@ -1,0 +1,377 @@
+"""A server as it is served: real HTTP on 127.0.0.1, a real database, and the simulated networks beside it.
+
+Every answer that :class:`Caller` receives is held against the server's own OpenAPI document.
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+import time
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urljoin
+
+import httpx
+from aiohttp import web
+from attrs import define, field, frozen
+from sqlalchemy import Connection, func, select
+
+from adsunify.actor import Actor, Role
+from adsunify.sandbox.networks import load
+from adsunify.sandbox.server import Sandbox
+from adsunify.service import access
+from adsunify.service.core import Service
+from adsunify.service.opening import SECRET_KEYS, open_service
+from adsunify.store import Clock, keys, people
+from adsunify.store.events import EventRecord, latest
+from adsunify.store.schema import metadata
+from adsunify_server.app import application
+
+from .schemas import Schemas
+
+PREFIX = "/api/v1/ads"
+RING = {SECRET_KEYS: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
+NEVER = "00000000-0000-7000-8000-000000000000"
+"""A well-formed id of nothing."""
+
+
+@define
+class Hands:
+    """How far the clocks of server and networks are ahead of the wall."""
+
+    ahead: timedelta = timedelta()
+
+    def now(self) -> datetime:
+        return datetime.now(UTC) + self.ahead
+
+    def milliseconds(self) -> int:
+        return time.time_ns() // 1_000_000 + int(self.ahead.total_seconds() * 1000)
+
+    def pass_(self, **more: float) -> None:
+        self.ahead += timedelta(**more)
+
+
+@frozen
+class Simulation:
+    """The simulated networks; ``asked``: method, host and path of every request at their door, in order."""
+
+    url: str
+    state: Sandbox
+    asked: list[tuple[str, str, str]]
+
+    def count(self, method: str, host: str, path: str = "") -> int:
+        """How many requests so far had this method, and host and path that contain these words."""
+        return sum(one[0] == method and host in one[1] and path in one[2] for one in self.asked)
+
+    def writes(self) -> int:
+        """How many entities native writes have touched so far."""
+        return len(self.state.writes)
+
+    async def fault(self, network: str, fault: str, **more: Any) -> None:
+        """Tell the networks to fail."""
+        async with httpx.AsyncClient(trust_env=False) as client:
+            body = {"network": network, "fault": fault, **more}
+            answer = await client.post(f"{self.url}/_sandbox/faults", json=body)
+            assert answer.status_code == 200, answer.text
+
+
+@asynccontextmanager
+async def simulated(hands: Hands) -> AsyncIterator[Simulation]:
+    """The simulated networks, with a list of what they were asked."""
+    state = Sandbox(load(), hands.now)
+    asked: list[tuple[str, str, str]] = []
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        host, _, path = request.raw_path.removeprefix("/").partition("/")
+        if host != "_sandbox":
+            asked.append((request.method, host, f"/{path}"))
+        return await state.answer(request)
+
+    app = web.Application(client_max_size=64 * 1024 * 1024)
+    app.router.add_route("*", "/{anything:.*}", answer)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield Simulation(f"http://127.0.0.1:{runner.addresses[0][1]}", state, asked)
+    finally:
+        await runner.cleanup()
+
+
+@define
+class Caller:
+    """Someone with a token (or none). Every answer is checked against the documented contract."""
+
+    http: httpx.AsyncClient
+    schemas: Schemas
+    token: str | None
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | list[tuple[str, str]] | None = None,
+        headers: Mapping[str, str] | None = None,
+        content: bytes | None = None,
+    ) -> httpx.Response:
+        """A request below the prefix; ``body`` is sent as JSON."""
+        sent = {} if self.token is None else {"Authorization": f"Bearer {self.token}"}
+        if content is not None:
+            sent["Content-Type"] = "application/json"
+        answer = await self.http.request(
+            method,
+            PREFIX + path,
+            json=body if content is None else None,
+            content=content,
+            params=query,
+            headers=sent | dict(headers or {}),
+        )
+        self.schemas.check(method, path, answer)
+        return answer
+
+    async def get(self, path: str, **query: Any) -> Any:
+        """The data of a good answer to a GET."""
+        return data(await self.send("GET", path, query=query), 200)
+
+    async def post(self, path: str, body: Any, status: int = 200, **headers: str) -> Any:
+        """The data of an answer to a POST with this status."""
+        return data(await self.send("POST", path, body, headers=headers), status)
+
+    async def delete(self, path: str) -> Any:
+        """The data of a good answer to a DELETE."""
+        return data(await self.send("DELETE", path), 200)
+
+    async def problem(self, status: int, method: str, path: str, body: Any = None, **more: Any) -> dict[str, Any]:
+        """The problem that a request is answered with."""
+        answer = await self.send(method, path, body, **more)
+        assert answer.status_code == status, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+    async def refused(self, method: str, path: str, body: Any = None, **more: Any) -> set[tuple[str, str]]:
+        """Path and code of every issue of a 422."""
+        problem = await self.problem(422, method, path, body, **more)
+        assert problem["issues"] and problem["outcome"] == "not_applied", problem
+        return {(issue["path"], issue["code"]) for issue in problem["issues"]}
+
+    async def execute(self, operation_id: str) -> Any:
+        """The data of a good answer to an execute call."""
+        return await self.post(f"/operations/{operation_id}/execute", {"confirmed": True})
+
+
+def data(answer: httpx.Response, status: int) -> Any:
+    """The envelope's data."""
+    assert answer.status_code == status, answer.text
+    return answer.json()["data"]
+
+
+@frozen
+class Person:
+    """A member of a workspace with a session of his own inside the process, and his keys' secrets by name."""
+
+    actor: Actor
+    tokens: dict[str, str] = field(factory=dict)
+
+
+@define
+class Served:
+    """A server that answers, with two workspaces: ``shop`` (an admin, a member, a viewer) and ``other`` (an admin)."""
+
+    service: Service
+    base_url: str
+    networks: Simulation
+    hands: Hands
+    http: httpx.AsyncClient
+    schemas: Schemas
+    people: dict[str, Person] = field(factory=dict)
+    accounts: dict[str, str] = field(factory=dict)
+    foreign: dict[str, str] = field(factory=dict)
+
+    def caller(self, token: str | None) -> Caller:
+        """A caller with this bearer token."""
+        return Caller(self.http, self.schemas, token)
+
+    def person(self, name: str, key: str = "write") -> Caller:
+        """A caller with a key of this person."""
+        return self.caller(self.people[name].tokens[key])
+
+    @property
+    def admin(self) -> Caller:
+        """The admin of ``shop`` with a write-enabled key."""
+        return self.person("admin")
+
+    async def key(
+        self, name: str, *, can_write: bool = True, expires_in: int | None = None, title: str = "key"
+    ) -> tuple[str, str]:
+        """A new key of a person, made behind the API; its id and secret. ``expires_in``: milliseconds."""
+        actor, clock = self.people[name].actor, self.service.store.clock
+        prefix, secret = access.new_key()
+        expires_at = None if expires_in is None else clock.now() + expires_in
+        key = await self.service.store.write(
+            keys.create,
+            actor.workspace_id,
+            actor.user_id,
+            title,
+            prefix,
+            access.hashed(secret),
+            can_write,
+            expires_at,
+            clock,
+        )
+        return key.id, secret
+
+    async def add(self, name: str, workspace: str, role: Role) -> None:
+        """A person with a write-enabled and a read-only key."""
+        store = self.service.store
+        home = await store.write(people.ensure_workspace, workspace, store.clock)
+        user = await store.write(people.ensure_user, f"{name}@{workspace}.example", store.clock)
+        await store.write(people.set_membership, home.id, user.id, role, store.clock)
+        self.people[name] = Person(Actor(home.id, user.id, "session", role, True, "session"))
+        for kind in ("write", "read"):
+            _, secret = await self.key(name, can_write=kind == "write", title=kind)
+            self.people[name].tokens[kind] = secret
+
+    async def events(self, kind: str | None = None, name: str = "admin") -> list[EventRecord]:
+        """The events of the person's workspace, oldest first."""
+        found = await self.service.store.read(latest, self.people[name].actor.workspace_id, 10_000)
+        return [event for event in reversed(found) if kind is None or event.type == kind]
+
+    async def rows(self) -> dict[str, int]:
+        """How many rows each table holds."""
+        counted: dict[str, int] = await self.service.store.read(_counted)
+        return counted
+
+    async def settled(self) -> None:
+        """Wait for what runs beside the requests."""
+        while self.service.background:
+            for task in tuple(self.service.background):
+                await task
+
+
+def _counted(connection: Connection) -> dict[str, int]:
+    return {
+        table.name: connection.execute(select(func.count()).select_from(table)).scalar_one()
+        for table in metadata.sorted_tables
+    }
+
+
+@asynccontextmanager
+async def served(database: str) -> AsyncIterator[Served]:
+    """Serve a database that is made here."""
+    hands = Hands()
+    async with simulated(hands) as networks:
+        listening = socket.create_server(("127.0.0.1", 0))
+        base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        clock = Clock(hands.milliseconds, lambda: 0)
+        opened = await open_service(database, RING, base_url=base_url, sandbox_url=networks.url, clock=clock)
+        runner = web.AppRunner(application(opened.service), shutdown_timeout=5, access_log=None)
+        await runner.setup()
+        await web.SockSite(runner, listening).start()
+        client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
+        try:
+            document = (await client.get("/openapi.json")).json()
+            one = Served(opened.service, base_url, networks, hands, client, Schemas(document))
+            await one.add("admin", "shop", "admin")
+            await one.add("member", "shop", "member")
+            await one.add("viewer", "shop", "viewer")
+            await one.add("stranger", "other", "admin")
+            yield one
+        finally:
+            await client.aclose()
+            await runner.cleanup()
+            await opened.service.close()
+
+
+# -- connecting as a person does ----------------------------------------------------------------------------------
+
+
+async def consent(one: Served, network: str, name: str = "admin") -> httpx.Response:
+    """Ask for a link, open it in a browser of its own, and press the button; the last page."""
+    link = await one.person(name).post("/connections/authorize", {"network": network}, 201)
+    async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30) as browser:
+        return await press(browser, await browser.get(link["url"]))
+
+
+async def press(browser: httpx.AsyncClient, page: httpx.Response) -> httpx.Response:
+    """Press the one button of a consent page."""
+    form = re.search(r'<form method="(\w+)" action="([^"]+)"', page.text)
+    assert page.status_code == 200 and form is not None, page.text
+    return await browser.request(
+        form[1].upper(), urljoin(str(page.url), form[2].replace("&amp;", "&")), follow_redirects=True
+    )
+
+
+async def connect(one: Served, network: str, name: str = "admin") -> str:
+    """Connect a network; returns the account id of its account in US dollars."""
+    page = await consent(one, network, name)
+    assert page.status_code == 200, page.text
+    await one.settled()
+    accounts = await one.person(name).get("/accounts", network=network)
+    found: str = next(account["accountId"] for account in accounts if account["currency"] == "USD")
+    (one.accounts if one.people[name].actor.workspace_id == _home(one) else one.foreign)[network] = found
+    return found
+
+
+def _home(one: Served) -> str:
+    return one.people["admin"].actor.workspace_id
+
+
+# -- briefs -------------------------------------------------------------------------------------------------------
+
+
+def brief(network: str, **changes: Any) -> dict[str, Any]:
+    """A brief that the network accepts, with members replaced (``targeting__countries=[...]`` for a nested one)."""
+    made: dict[str, Any] = {
+        "name": "Garden chairs",
+        "goal": "traffic",
+        "budget": {"amount": "20", "currency": "USD", "period": "daily"},
+        "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},
+        "targeting": {"countries": ["US"]},
+        "creative": {},
+    }
+    made |= OWN[network]
+    for path, value in changes.items():
+        *way, last = path.split("__")
+        there = made
+        for member in way:
+            there[member] = dict(there[member])
+            there = there[member]
+        if value is None:
+            del there[last]
+        else:
+            there[last] = value
+    return made
+
+
+OWN: Mapping[str, Mapping[str, Any]] = {
+    "meta": {
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageHash": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
+        },
+        "platform": {"pageId": "9009"},
+    },
+    "google": {
+        "bid": "0.85",
+        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
+        "creative": {
+            "url": "https://shop.example/chairs",
+            "headlines": ["Folding garden chairs", "Built for rain", "Free delivery"],
+            "descriptions": ["Light, strong and easy to store.", "Order today, sit down on Friday."],
+        },
+        "platform": {"euPoliticalAdvertising": False},
+    },
+    "amazon": {
+        "goal": "conversions",
+        "bid": "0.75",
+        "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
+        "platform": {"sku": "STOVE-1"},
+    },
+}
