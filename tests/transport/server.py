@@ -8,9 +8,14 @@ from contextlib import asynccontextmanager
 
 from attrs import define, field
 
+from adsunify.transport import HttpTransport
+from adsunify.wire import Request, Response
+
 Script = Callable[["Connection"], Awaitable[None]]
 
 HOST = "network.example"
+WRITE = Request("POST", f"https://{HOST}/v1/things", body={"name": "x"}, encoding="json", nature="write")
+READ = Request("GET", f"https://{HOST}/v1/things")
 OK = b'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 12\r\n\r\n{"id":"777"}'
 
 
@@ -101,3 +106,11 @@ def answer(status: int, body: bytes = b"{}", *headers: str) -> bytes:
     """The bytes of an answer."""
     lines = [f"HTTP/1.1 {status} X", f"Content-Length: {len(body)}", *headers, "", ""]
     return "\r\n".join(lines).encode() + body
+
+
+async def send(server: Server, request: Request, timeout: float = 5.0) -> Response:
+    async def at_once(_: float) -> None:
+        return None
+
+    async with HttpTransport(server.url, sleep=at_once) as sending:
+        return await sending.send(request, hosts=(HOST,), timeout=timeout)
