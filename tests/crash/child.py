@@ -1,0 +1,127 @@
+"""One execution in a process of its own, which ends or stops itself at a named point.
+
+The processes are forked from a server that has everything imported already, so that one costs little. The product
+itself knows nothing of this: ``Service.passing`` is where it says which point it passes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing.connection import Connection
+from typing import Any
+from urllib.request import Request, urlopen
+
+from attrs import evolve, frozen
+
+from adsunify.actor import Actor
+from adsunify.errors import AdsunifyError
+from adsunify.executor import KillPoint, Limits
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.service import operations
+from adsunify.service.opening import open_service
+from adsunify.wire import dumps
+
+for _code in ADAPTERS:
+    with suppress(ImportError):  # the tests say so
+        adapter(_code)
+
+CONTEXT = multiprocessing.get_context("forkserver")
+LATE = ("adsunify.store.postgresql", "adsunify.store.sqlite", "anyio._backends._asyncio", "httpcore")
+CONTEXT.set_forkserver_preload(["tests.crash.child", *LATE])
+Passed = list[tuple[str, int]]
+"""The points passed, each with the commits made before it."""
+
+
+@frozen
+class Job:
+    """Execute one operation. At passing number ``at`` (from 0) send ``signal`` to oneself, or tell ``fault``."""
+
+    database: str
+    environment: Mapping[str, str]
+    sandbox_url: str
+    actor: Actor
+    operation_id: str
+    at: int | None = None
+    signal: int | None = None
+    fault: Mapping[str, Any] | None = None
+    steps: int = Limits().steps
+    lease: int | None = None
+
+
+@frozen
+class Done:
+    """How the execution ended, where it did; ``answers``: status of each call, or the code of its refusal."""
+
+    passed: Passed
+    commits: int
+    answers: list[str]
+
+
+class Child:
+    """A started process. ``join`` waits for it and gives what it reported, None where it was killed."""
+
+    def __init__(self, job: Job) -> None:
+        self._ours, theirs = CONTEXT.Pipe(duplex=False)
+        self.process = CONTEXT.Process(target=_main, args=(job, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def join(self) -> Done | None:
+        """Wait for the end of the process."""
+        done: Done | None = None
+        with suppress(EOFError):  # it did not come to the end
+            done = self._ours.recv()
+        self._ours.close()
+        self.process.join()
+        self.exitcode = self.process.exitcode
+        self.process.close()
+        return done
+
+
+def _main(job: Job, pipe: Connection) -> None:
+    pipe.send(asyncio.run(_execute(job)))
+    pipe.close()
+
+
+async def _execute(job: Job) -> Done:
+    opened = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
+    service = opened.service
+    service.settings = evolve(
+        service.settings, limits=Limits(steps=job.steps), lease=job.lease or service.settings.lease
+    )
+    passed: Passed = []
+    before = service.store.commits
+
+    def passing(point: KillPoint) -> None:
+        passed.append((point.value, service.store.commits - before))
+        if len(passed) - 1 == job.at:
+            if job.fault is not None:
+                tell(job.sandbox_url, job.fault)
+            if job.signal is not None:
+                os.kill(os.getpid(), job.signal)
+
+    service.passing = passing
+    answers = []
+    going = True
+    while going:
+        try:
+            shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
+            answers.append(str(shown["status"]))
+            going = shown.get("nextAction") == "execute" and "retryAfterMs" not in shown
+        except AdsunifyError as refusal:
+            answers.append(refusal.code)
+            going = False
+    commits = service.store.commits - before
+    await service.close()
+    return Done(passed, commits, answers)
+
+
+def tell(sandbox_url: str, fault: Mapping[str, Any]) -> None:
+    """Tell the sandbox that something is to fail."""
+    headers = {"Content-Type": "application/json"}
+    with urlopen(Request(f"{sandbox_url}/_sandbox/faults", dumps(fault).encode(), headers)) as answer:
+        answer.read()

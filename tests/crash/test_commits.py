@@ -1,0 +1,46 @@
+"""N steps cost N + 1 durable commits: counted for every plan, on both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adsunify.service import accounts, bulk
+from adsunify.service.core import Service
+
+from .stage import FORMATS, Stage
+
+PATHS = [path for paths in FORMATS.values() for path in paths]
+
+
+async def _counted(stage: Stage, service: Service, operation_id: str) -> None:
+    before = service.store.commits
+    shown = await stage.execute(service, operation_id)
+    assert shown["status"] == "succeeded"
+    steps = len(shown["plan"]["steps"])
+    assert len(shown["receipt"]["steps"]) == steps
+    assert service.store.commits - before == steps + 1
+
+
+@pytest.mark.parametrize("path", PATHS, ids=[path.stem for path in PATHS])
+async def test_commits(stage: Stage, path: Path) -> None:
+    account_id = stage.accounts[path.stem.split("-")[0]]["accountId"]
+    async with stage.service() as service:
+        source = await stage.create(service, path)
+        await _counted(stage, service, source)
+        await _counted(stage, service, await stage.activate(service, source))
+        tree = await accounts.tree(service, stage.actor, account_id=account_id)
+        for kind in ("campaign", "adGroup", "ad"):
+            ids = [node["id"] for node in tree["nodes"] if node["kind"] == kind]
+            prepared = await bulk.status(
+                service,
+                stage.actor,
+                account_id=account_id,
+                kind=kind,
+                entity_ids=ids[-1:],
+                status="paused",
+                idempotency=None,
+            )
+            for operation in prepared.data["operations"]:
+                await _counted(stage, service, operation["id"])
