@@ -105,8 +105,9 @@ class Ending:
     """How the execution ended: ``status`` of the operation now, None where the store knows better (``refused``).
 
     ``refused``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
-    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known. ``blame``: what a refused step was blamed on; with ``token`` the driver refreshes the token before the
-    operation is executed again. ``retry_after``: milliseconds.
+    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known. ``blame``: what
+    a refused step was blamed on; with ``token`` the driver refreshes the token before the operation is executed again.
+    ``retry_after``: milliseconds.
     """
 
     status: Status | None
