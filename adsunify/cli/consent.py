@@ -13,7 +13,7 @@ from adsunify.service import connections
 from adsunify.service.core import Service
 
 
-class _Form(HTMLParser):
+class Form(HTMLParser):
     """The first form of a page: where it goes, and its hidden fields."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ async def give(service: Service, actor: Actor, network: str) -> None:
     link = await connections.authorize(service, actor, network=network)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:
         page = await browser.get(link["url"])
-        form = _Form()
+        form = Form()
         form.feed(page.text)
         if page.status_code != 200 or form.action is None:
             raise ProviderUnreadable(

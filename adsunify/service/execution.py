@@ -6,13 +6,15 @@ An execution is a task of the service's own: a caller that hangs up does not sto
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from attrs import frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import StoreError
-from adsunify.executor import Answer, Commit, Effect, Ending, NotSent, Read, Send, execute, kill_points
+from adsunify.executor import Answer, Commit, Effect, Ending, NotSent, Read, execute, kill_points
 from adsunify.networks import adapter
 from adsunify.operation import Advance, Advanced, Progress, progress
 from adsunify.store import attempts, connections, operations
@@ -32,7 +34,10 @@ EVIDENCE_TRIES = 60
 
 @frozen
 class Loaded:
-    """An operation with all that its execution needs, read in one snapshot."""
+    """An operation with all that its execution needs.
+
+    PostgreSQL may read it a moment apart; a claim whose attempt exists already is refused by the store.
+    """
 
     record: OperationRecord
     account: AccountRecord
@@ -127,17 +132,18 @@ async def _carry_out(service: Service, lease: _Lease, session: Session, effect: 
     if isinstance(effect, Commit):
         return await lease.commit(effect.advance)
     if isinstance(effect, Read):
-        return await session.answer(effect.request)
-    return await _send(service, lease, session, effect)
-
-
-async def _send(service: Service, lease: _Lease, session: Session, effect: Send) -> Answer:
-    """Send a write once, renewing the lease while it lasts."""
+        return await _leased(service, lease, session.answer_read(effect.request))
     if service.store.clock.now() - effect.at >= service.settings.lease:
         return NotSent("The process was stopped for longer than its lease before the request could go out.")
-    sending = asyncio.create_task(session.answer(effect.request))
+    return await _leased(service, lease, session.answer(effect.request))
+
+
+async def _leased(service: Service, lease: _Lease, sending: Coroutine[Any, Any, Answer]) -> Answer:
+    """Wait for an answer, renewing the lease while it takes its time."""
+    task = asyncio.create_task(sending)
     while True:
-        done, _ = await asyncio.wait((sending,), timeout=min(RENEW_AFTER, service.settings.lease / 3000))
+        done, _ = await asyncio.wait((task,), timeout=min(RENEW_AFTER, service.settings.lease / 3000))
         if done:
-            return sending.result()
-        await lease.renew()
+            return task.result()
+        if lease.fence is not None:
+            await lease.renew()

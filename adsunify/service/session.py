@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Awaitable
 from typing import TypeVar
 
 from adsunify.actor import Actor
 from adsunify.connecting import Credentials
-from adsunify.errors import OperationError, ProviderError, TokenRefused, refused
+from adsunify.errors import AdsunifyError, OperationError, ProviderError, TokenRefused, refused
 from adsunify.executor import Lost as LostAnswer
 from adsunify.executor import NotSent as NotSentAnswer
 from adsunify.network import Account
@@ -76,13 +77,19 @@ class Session:
         return response
 
     async def answer(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
-        """Send a request of an execution once, and say what is known of it."""
+        """Send a write of an execution once, and say what is known of it."""
         try:
-            return await self._send(request)
-        except NotSent as problem:
+            signed = await self._signed(request)
+        except AdsunifyError as problem:  # no key, no application: not a byte went out
             return NotSentAnswer(problem.message)
-        except Lost as problem:
-            return LostAnswer(problem.message, problem.native.status, problem.headers)
+        return await _known(self._sent(signed))
+
+    async def answer_read(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
+        """As :meth:`answer`, for a read: a refused token is refreshed once, and the read repeated."""
+        try:
+            return await _known(self.read(request))
+        except AdsunifyError as problem:
+            return NotSentAnswer(problem.message)
 
     async def token_refused(self) -> None:
         """A write was refused for its token: refresh it, so that the next attempt has a new one."""
@@ -92,13 +99,17 @@ class Session:
             return
 
     async def _send(self, request: Request) -> Response:
-        network = self.adapter.network
-        if request.signed:
-            app = self.service.app(network.code)
-            credentials = await self._current()
-            now = self.service.store.clock.now()
-            request = self.adapter.reads.sign(request, credentials, app, now, secrets.token_hex(16))
-        return await self.service.transport.send(request, hosts=network.hosts)
+        return await self._sent(await self._signed(request))
+
+    async def _signed(self, request: Request) -> Request:
+        if not request.signed:
+            return request
+        app = self.service.app(self.adapter.network.code)
+        now = self.service.store.clock.now()
+        return self.adapter.reads.sign(request, await self._current(), app, now, secrets.token_hex(16))
+
+    async def _sent(self, request: Request) -> Response:
+        return await self.service.transport.send(request, hosts=self.adapter.network.hosts)
 
     # -- credentials ----------------------------------------------------------------------------------------------
 
@@ -153,6 +164,16 @@ class Session:
     async def _needs_reauth(self) -> None:
         clock = self.service.store.clock
         await self.service.store.write(connections.needs_reauth, self.account.connection_id, clock)
+
+
+async def _known(sending: Awaitable[Response]) -> Response | NotSentAnswer | LostAnswer:
+    """The answer, or what is known of a request that brought none."""
+    try:
+        return await sending
+    except NotSent as problem:
+        return NotSentAnswer(problem.message)
+    except Lost as problem:
+        return LostAnswer(problem.message, problem.native.status, problem.headers)
 
 
 def sealed_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:

@@ -42,6 +42,8 @@ class Clock:
         if at is not None:
             with self._lock:
                 self._newest = max(self._newest, at)
+                # and it goes on from there, or leases and waits would stand still until the wall has caught up
+                self._offset = max(self._offset, at - self._read_monotonic())
 
 
 _COUNTER_BITS = 12

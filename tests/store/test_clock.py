@@ -85,3 +85,13 @@ def test_ids_of_threads_differ() -> None:
 
     made = [id_ for part in asyncio.run(many()) for id_ in part]
     assert len(set(made)) == len(made)
+
+
+def test_time_goes_on_after_a_restart_with_the_wall_set_back() -> None:
+    """A lease that was taken before the restart runs out although the wall is an hour behind."""
+    elapsed = 0
+    clock = Clock(wall=lambda: START - 3_600_000 + elapsed, monotonic=lambda: elapsed)
+    clock.saw(START)
+    assert clock.now() == START
+    elapsed = 30_000
+    assert clock.now() == START + 30_000

@@ -1,0 +1,176 @@
+"""One conversation: a service on a SQLite file, a fixed clock, and every native request on a cassette."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urljoin, urlsplit
+
+import httpx
+import vcr
+from vcr.request import Request as Recorded
+
+from adsunify.actor import Actor
+from adsunify.brief import read_brief
+from adsunify.cli.briefs import brief
+from adsunify.cli.consent import Form
+from adsunify.networks import adapter
+from adsunify.sandbox import sandbox
+from adsunify.service import accounts, campaigns, connections, operations
+from adsunify.service.core import Service
+from adsunify.service.opening import open_service
+from adsunify.store import Clock, people
+
+VERIFIER = "a-fixed-verifier-for-recorded-conversations"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+DAYS = date(2026, 11, 1), date(2026, 11, 10)
+FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cassettes"))
+RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
+SECRET = re.compile(
+    r"(?i)(\"?(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof)\"?"
+    r"\s*[=:]\s*\"?)([^\"&\s,}]+)"
+)
+SIMULATED = re.compile(r"^http://127\.0\.0\.1:\d+/")
+
+
+def _scrubbed(value: Any) -> Any:
+    if isinstance(value, bytes):
+        try:
+            return SECRET.sub(r"\1filtered", value.decode()).encode()
+        except UnicodeDecodeError:
+            return value
+    return SECRET.sub(r"\1filtered", value)
+
+
+def _request(recorded: Recorded) -> Recorded:
+    recorded.uri = _scrubbed(SIMULATED.sub("https://", recorded.uri))
+    if recorded.body:
+        recorded.body = _scrubbed(recorded.body)
+    return recorded
+
+
+def _response(recorded: dict[str, Any]) -> dict[str, Any]:
+    body = recorded.get("body", {}) if isinstance(recorded.get("body"), dict) else recorded
+    for name in ("string", "content"):
+        if isinstance(body.get(name), str | bytes):
+            body[name] = _scrubbed(body[name])
+    return recorded
+
+
+CASSETTES = vcr.VCR(
+    cassette_library_dir=str(FOLDER),
+    record_mode="all" if RECORDING else "none",
+    match_on=["method", "uri", "body"],
+    filter_headers=["authorization", "user-agent"],
+    before_record_request=_request,
+    before_record_response=_response,
+)
+
+
+@asynccontextmanager
+async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Actor, str]]:
+    """A service that records or replays, an admin, and the code that his consent brought."""
+    clock = Clock(wall=lambda: int(NOW.timestamp() * 1000), monotonic=lambda: 0)
+    environment = {
+        "ADSUNIFY_LEASE_SECONDS": "30",
+        f"ADSUNIFY_{network.upper()}_CLIENT_ID": os.environ.get(
+            f"ADSUNIFY_{network.upper()}_CLIENT_ID", f"sandbox-{network}"
+        ),
+        f"ADSUNIFY_{network.upper()}_CLIENT_SECRET": os.environ.get(
+            f"ADSUNIFY_{network.upper()}_CLIENT_SECRET", "sandbox-secret"
+        ),
+    }
+    code = os.environ.get(f"ADSUNIFY_{network.upper()}_CODE")
+    async with _simulated(RECORDING and code is None) as running:
+        url = None if running is None else running.url
+        found = await open_service(f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=url, clock=clock)
+        service = found.service
+        try:
+            home = await service.store.write(people.ensure_workspace, "w", clock)
+            person = await service.store.write(people.ensure_user, "a@x.example", clock)
+            await service.store.write(people.set_membership, home.id, person.id, "admin", clock)
+            actor = Actor(home.id, person.id, "local", "admin", True, "local")
+            if running is not None:
+                code = await _consented(service, network)
+            yield service, actor, code or "filtered"
+        finally:
+            await service.close()
+
+
+async def _consented(service: Service, network: str) -> str:
+    """The code that the simulated network's consent page gives, before the cassette runs."""
+    redirect = connections.redirect_uri(service, network)
+    page = adapter(network).reads.authorize_url(service.app(network), redirect, "s", VERIFIER)
+    async with httpx.AsyncClient(trust_env=False) as browser:
+        shown = await browser.get(service.settings.address(page))
+        form = Form()
+        form.feed(shown.text)
+        target = urljoin(str(shown.url), form.action or "")
+        sent = await browser.request(form.method.upper(), target, data=form.fields)
+    return parse_qs(urlsplit(sent.headers["location"]).query)["code"][0]
+
+
+@asynccontextmanager
+async def _simulated(wanted: bool) -> AsyncIterator[Any]:
+    if not wanted:
+        yield None
+        return
+    async with sandbox(clock=lambda: NOW) as running:
+        yield running
+
+
+async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
+    """The whole conversation; returns what came of it, without ids of ours."""
+    reads, app = adapter(network).reads, service.app(network)
+    redirect = connections.redirect_uri(service, network)
+    credentials = await connections._run(  # the exchange alone: the consent page is a person's
+        service,
+        network,
+        reads.exchange(app, redirect, {"code": code, "state": "s"}, VERIFIER, service.store.clock.now()),
+    )
+    found = await connections._run(service, network, reads.accounts(), credentials)
+    await connections.keep(service, actor, network, credentials, found)
+    while service.background:
+        await next(iter(service.background))
+    listed = await accounts.list_(service, actor, network=network)
+    account = next((one for one in listed if one["currency"] == "USD"), listed[0])
+    wanted = read_brief(brief(network, account["currency"], NOW))
+    made = (
+        await campaigns.create(service, actor, account_id=account["accountId"], campaign=wanted, idempotency=None)
+    ).data
+    created = await operations.execute(service, actor, operation_id=made["id"], confirmed=True)
+    live = (
+        await campaigns.activate(
+            service, actor, account_id=account["accountId"], source_operation_id=made["id"], idempotency=None
+        )
+    ).data
+    activated = await operations.execute(service, actor, operation_id=live["id"], confirmed=True)
+    while True:
+        start, end = DAYS
+        insights = await accounts.insights(
+            service, actor, account_id=account["accountId"], start_date=start, end_date=end
+        )
+        if insights["pending"] is None:
+            break
+    return {
+        "accounts": [(one["nativeId"], one["currency"], one["timezone"]) for one in listed],
+        "created": (created["status"], [step["outputs"] for step in created["receipt"]["steps"]]),
+        "activated": activated["status"],
+        "rows": insights["rows"],
+        "totals": insights["totals"],
+    }
+
+
+def kept(network: str, result: Any) -> Any:
+    """What the conversation came to when it was recorded; a recording keeps it."""
+    path = FOLDER / f"{network}.json"
+    plain = json.loads(json.dumps(result))
+    if RECORDING:
+        path.write_text(json.dumps(plain, indent=1) + "\n")
+    return json.loads(path.read_text())

@@ -1,0 +1,30 @@
+"""A recorded conversation comes to the same end without the network."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from adsunify.networks import ADAPTERS
+
+from .conversation import CASSETTES, FOLDER, RECORDING, kept, opened, talk
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+async def test_conversation(network: str, tmp_path: Path) -> None:
+    async with opened(network, tmp_path) as (service, actor, code):
+        with CASSETTES.use_cassette(f"{network}.yaml") as cassette:
+            result = await talk(service, actor, network, code)
+        assert json.loads(json.dumps(result)) == kept(network, result)
+        assert result["created"][0] == result["activated"] == "succeeded"
+        assert result["rows"]
+        assert RECORDING or cassette.all_played
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_no_secret_is_on_a_cassette(network: str) -> None:
+    text = (FOLDER / f"{network}.yaml").read_text()
+    assert "sandbox-secret" not in text
+    assert "Bearer" not in text
