@@ -25,6 +25,8 @@ Json = Any
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_NUMBER_CHARACTERS = 400
+MAX_ANSWER_DEPTH = 100
+"""Deeper nesting would exhaust the stack of whoever copies or compares an answer."""
 
 Encoding = Literal["none", "json", "form", "form_json", "multipart"]
 Nature = Literal["read", "read_once", "write"]
@@ -69,6 +71,16 @@ def loads(data: bytes | str) -> Json:
         return _decoder.decode(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
+
+
+def _shallow(value: Json) -> Json:
+    level = [value]
+    for _ in range(MAX_ANSWER_DEPTH):
+        held = [one for one in level if isinstance(one, dict | list)]
+        level = [child for one in held for child in (one.values() if isinstance(one, dict) else one)]
+        if not level:
+            return value
+    raise ValueError("the JSON is nested too deeply")
 
 
 # Decimals leave the C encoder as marked strings and are unwrapped afterwards. The mark is random per process, so no
@@ -208,7 +220,7 @@ class Response:
         if answer == "bytes" and status < 300:
             return cls(status, lower, content, "bytes")
         try:
-            return cls(status, lower, loads(content), "json")
+            return cls(status, lower, _shallow(loads(content)), "json")
         except ValueError as reason:
             return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable")
 
