@@ -66,13 +66,16 @@ def read_cases(folder: Path) -> Iterator[Case | BadCase]:
     for path in sorted(folder.rglob("*.json")):
         try:
             yield read_case(path)
-        except (ValueError, InvalidInput) as problem:
+        except (ValueError, InvalidInput, ImportError) as problem:
             yield BadCase(path, str(problem))
 
 
 def read_case(path: Path) -> Case:
     """One case; raises ValueError where it lacks what every case has."""
-    value = loads(path.read_bytes())
+    try:
+        value = loads(path.read_bytes())
+    except ValueError as problem:
+        raise NotACase(f"not JSON: {problem}") from None
     if not isinstance(value, Mapping):
         raise NotACase("a case is a JSON object")
     for name, wanted, required in (

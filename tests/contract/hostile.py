@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from decimal import Decimal
@@ -13,7 +14,7 @@ from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.outcomes import Ambiguous, Applied, outcome
 from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, dumps, put, read
+from adsunify.wire import Answer, Json, Request, Response, dumps, loads, put, read
 
 from .cases import Case, Library
 from .kinds import PLANNING, run, step_of
@@ -139,20 +140,29 @@ def _answer_differences(case: Case, library: Library, network: Network) -> Itera
 
 def mutations(good: Response) -> Iterator[tuple[str, Response]]:
     """The answer with each of its members in turn gone or of another type, and in other states."""
+    answer: Answer = "bytes" if good.state == "bytes" else "json"
     for what, content in JUNK.items():
-        yield what, Response.of(good.status, good.headers, content)
+        yield what, Response.of(good.status, good.headers, content, answer)
     yield "nesting", evolve(good, body=DEEP, state="json")
     for status in (301, 400, 401, 403, 404, 429, 500, 503):
         yield f"status {status}", evolve(good, status=status)
     for value in ODD.values():
         yield "another body", evolve(good, body=value, state="json")
-    if good.state != "json":
-        return
-    places = list(_places(good.body))
+    whole = _file(good.body) if good.state == "bytes" else good.body if good.state == "json" else None
+    places = list(_places(whole))
     every = max(1, len(places) * (len(ODD) + 2) // MOST)
-    for number, (place, what, body) in enumerate(_mutated(good.body, places)):
+    for number, (place, what, body) in enumerate(_mutated(whole, places)):
         if number % every == 0:
-            yield f"{what} at {place}", evolve(good, body=body)
+            sent = dumps(body).encode() if good.state == "bytes" else body
+            yield f"{what} at {place}", evolve(good, body=sent)
+
+
+def _file(content: bytes) -> Json:
+    """What is in a file of JSON, packed or not; None in any other."""
+    try:
+        return loads(gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content)
+    except ValueError:
+        return None
 
 
 def _places(value: Json, at: str = "") -> Iterator[str]:

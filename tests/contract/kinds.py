@@ -101,6 +101,8 @@ def shown_plan(plan: Plan) -> dict[str, Json]:
 
 
 def _brief(value: Json) -> CampaignBrief:
+    if not isinstance(value, Mapping):
+        raise NotACase("input.brief is an object")
     return read_brief(dumps(value))
 
 
@@ -148,7 +150,9 @@ def _fitting(case: Case, library: Library, keys: set[str]) -> Plan:
         if {step.key for step in plan.steps} >= keys:
             return plan
     for path in sorted(BRIEFS.glob(f"{case.network}-*.json")):
-        plan = drive(plan_create(case.account, read_brief(path.read_bytes())), Conversation(case.network, ()).answer)
+        brief = read_brief(path.read_bytes())
+        account = evolve(case.account, currency=brief.budget.currency, timezone="Etc/UTC")
+        plan = drive(plan_create(account, brief), Conversation(case.network, ()).answer)
         if {step.key for step in plan.steps} >= keys:
             return plan
     raise NotACase(f"no create plan of {case.network} has the steps {', '.join(sorted(keys))}")

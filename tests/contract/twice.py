@@ -11,11 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from adsunify.errors import AdsunifyError
-
-from .cases import REPOSITORY, Case, Library, NotACase, read_cases
+from .cases import REPOSITORY, Case, Library, read_cases
 from .kinds import PLANNING, run
-from .recorded import Unexpected
 
 SEEDS = ("1", "2")
 
@@ -28,7 +25,7 @@ def digests(folder: Path) -> dict[str, str]:
         if isinstance(case, Case) and case.kind in PLANNING:
             try:
                 plan = run(case, library).plan
-            except (AdsunifyError, NotACase, Unexpected):
+            except Exception:  # noqa: BLE001 - whatever is wrong with the case itself, its own run tells
                 continue
             assert plan is not None
             found[case.id] = plan.digest

@@ -1,0 +1,331 @@
+"""The runner itself: it passes what is right, and finds what is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify import reading
+from adsunify.network import Account
+from adsunify.networks import adapter
+from adsunify.reading import Tree
+from adsunify.steps import Binding, Plan, planned
+from adsunify.wire import MISSING, Request, Response, put, read
+
+from . import around, hostile
+from .__main__ import main
+from .cases import BadCase, Case, Library, read_cases
+from .kinds import KINDS, created
+from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
+from .running import check
+
+GOOD = Path(__file__).parent / "examples" / "good"
+READ = [one for one in read_cases(GOOD) if isinstance(one, Case)]
+LIBRARY = Library.of(READ)
+
+
+def example(name: str) -> Case:
+    return next(case for case in READ if case.id == name)
+
+
+def changed(case: Case, place: str, value: Any) -> Case:
+    """The case with another value at a pointer such as ``/expect/steps/0/method``."""
+    whole = {name: deepcopy(getattr(case, name)) for name in ("input", "expect", "refuse", "exchange")}
+    whole["exchange"] = list(whole["exchange"])
+    assert read(whole, place, MISSING) is not MISSING or value is not MISSING
+    put(whole, place, value)
+    return evolve(case, **{**whole, "exchange": tuple(whole["exchange"])})
+
+
+def found(case: Case, *, strict: bool = False) -> str:
+    return "\n".join(str(failure) for failure in check(case, LIBRARY, strict=strict).failures)
+
+
+# -- what passes --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
+def test_a_right_case_passes(case: Case) -> None:
+    assert found(case, strict=True) == ""
+
+
+def test_a_folder_is_run_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(GOOD)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{len(READ)} passed, 0 failed"
+
+
+def test_cases_need_no_inner_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "amazon").mkdir()
+    source = GOOD / "amazon" / "exemplary" / "create.json"
+    (tmp_path / "amazon" / "create.json").write_bytes(source.read_bytes())
+    assert main([str(tmp_path)]) == 0
+    assert main([str(tmp_path / "amazon")]) == 0
+    assert capsys.readouterr().out == "1 passed, 0 failed\n" * 2
+
+
+# -- what fails ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "value", "says"),
+    [
+        ("meta/exemplary/create", "/expect/steps/0/method", "PUT", "/steps/0/method"),
+        (
+            "meta/exemplary/create",
+            "/expect/steps/0/url",
+            "https://graph.facebook.com/v25.0/act_7007/campaigns",
+            "v25.0",
+        ),
+        ("meta/exemplary/create", "/expect/steps/1/body/daily_budget", 1851, "1851, found 1850"),
+        ("meta/exemplary/create", "/expect/steps/1/body/targeting/geo_locations/countries", ["NO", "SE"], "2 elements"),
+        ("meta/exemplary/create", "/expect/steps/2/headers/Content-Type", "application/json", "/steps/2/headers"),
+        ("meta/exemplary/create", "/expect/steps/1/bindings/0/step", "other", "/steps/1/bindings/0/step"),
+        ("meta/exemplary/create", "/expect/steps/3/body/nothing", 1, "/steps/3/body/nothing"),
+        ("meta/exemplary/create", "/expect/steps/4", {}, "/steps: expected 5 steps"),
+        ("meta/exemplary/activate", "/expect/risk", "low", "/risk"),
+        ("meta/exemplary/activate", "/input/elsewhere", {"id": "1"}, "elsewhere"),
+        ("meta/exemplary/outcome", "/expect/outputs/id", "6102", "6102"),
+        ("meta/exemplary/outcome", "/expect/outcome", "rejected", "/outcome"),
+        ("meta/exemplary/outcome", "/exchange/0/request/method", "PUT", "/exchange/0/request/method"),
+        ("meta/exemplary/outcome", "/exchange/0/request/body", {"name": "Coffee"}, "Coffee"),
+        ("meta/exemplary/outcome", "/input/step/key", "elsewhere", "no step elsewhere"),
+        ("meta/supplemental/outcome_throttled", "/expect/error/code", 18, "/error/code"),
+        ("meta/supplemental/outcome_throttled", "/expect/retryAfterMs", 1, "/retryAfterMs"),
+        ("meta/supplemental/refused", "/refuse/field", "creative.url", "/refuse/field"),
+        ("meta/supplemental/refused", "/input/brief/creative/imageHash", "0f1e2d", "expected a refusal"),
+        ("amazon/exemplary/create", "/expect/steps/0/body/campaigns/0/budget/budget", "35.5", '"35.5", found 35.5'),
+        ("amazon/exemplary/outcome_keywords", "/expect/items/1/outcome", "applied", "/items/1/outcome"),
+        ("amazon/exemplary/outcome_keywords", "/expect/items/1/error/code", "OTHER", "/items/1/error/code"),
+        ("amazon/exemplary/outcome_keywords", "/exchange/0/request/body/keywords/1/matchType", "EXACT", "matchType"),
+        ("amazon/exemplary/tree", "/expect/nodes/1/status", "paused", "/nodes/1/status"),
+        ("amazon/exemplary/tree", "/exchange/1/request/body/nextToken", "m", "/exchange/1/request/body/nextToken"),
+        ("amazon/exemplary/edit", "/expect/steps/0/changes/0/after", "23", "/changes/0/after"),
+        ("amazon/exemplary/edit", "/input/edit/mode", "decrease", "/steps/0/body"),
+        ("amazon/exemplary/sign", "/expect/headers/authorization", "Bearer y", "/headers/authorization"),
+        ("amazon/exemplary/refresh", "/expect/expiresAt", "2026-11-01T01:00:01Z", "/expiresAt"),
+        ("amazon/exemplary/refresh", "/expect/accessToken", "old", "/accessToken"),
+        ("amazon/exemplary/insights", "/expect/rows/0/spend", "1.76", "/rows/0/spend"),
+        ("amazon/exemplary/insights", "/expect/rows/0/conversions", 0, "/rows/0/conversions"),
+        ("amazon/exemplary/insights", "/expect/coverage/complete", False, "/coverage/complete"),
+        ("amazon/exemplary/insights", "/exchange/3", {"request": {}, "response": {"body": {}}}, "1 were not"),
+    ],
+)
+def test_a_wrong_expectation_is_found_at_its_place(name: str, place: str, value: Any, says: str) -> None:
+    assert says in found(changed(example(name), place, value), strict=True)
+
+
+def test_every_kind_runs() -> None:
+    assert found(evolve(example("meta/exemplary/create"), kind="dance")).startswith("/: expected a case")
+    assert {case.kind for case in READ} <= set(KINDS)
+
+
+def test_the_reason_of_a_refusal_counts_in_the_strict_reading_only() -> None:
+    case = changed(example("meta/supplemental/refused"), "/refuse/reason", "wrong_colour")
+    assert "wrong_colour" in found(case, strict=True)
+    report = check(case, LIBRARY)
+    assert (report.failures, len(report.notes)) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("{", "JSON"),
+        ("[]", "object"),
+        ("{}", "kind"),
+        ('{"kind": "tree", "input": {}}', "expect or refuse"),
+        ('{"kind": "tree", "input": {}, "expect": {}, "refuse": {}}', "expect or refuse"),
+        ('{"kind": "tree", "input": {}, "expect": {}, "exchange": [{}]}', "exchange"),
+        ('{"kind": "tree", "input": [], "expect": {}}', "input"),
+        ('{"kind": "tree", "account": {"network": "nowhere"}, "expect": {}}', "network"),
+        ('{"kind": "tree", "account": {"extras": [1]}, "expect": {}}', "extras"),
+        ('{"kind": "create", "input": {}, "refuse": {"field": "name"}}', "exemplary"),
+        ('{"kind": "create", "input": {"brief": 1}, "expect": {}}', "brief"),
+        ('{"kind": "create", "input": {}, "expect": {}}', "input.brief"),
+        ('{"kind": "outcome", "input": {"step": {}}, "exchange": [{"response": {}}], "expect": {}}', "input.step"),
+        ('{"kind": "outcome", "input": {}, "expect": {}}', "one exchange"),
+        ('{"kind": "insights", "input": {"startDate": "soon"}, "expect": {}}', "soon"),
+        ('{"kind": "activate", "input": {"x": {"id": "1"}}, "expect": {}}', "x"),
+    ],
+)
+def test_what_is_no_case_fails_and_crashes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: str, says: str
+) -> None:
+    folder = tmp_path / "meta" / "exemplary"
+    folder.mkdir(parents=True)
+    (folder / "odd.json").write_text(content)
+    assert main([str(tmp_path)]) == 1
+    *failures, last = capsys.readouterr().out.splitlines()
+    assert last == "0 passed, 1 failed"
+    assert says in failures[0]
+
+
+def test_nothing_to_run_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([str(tmp_path)]) == 1
+    assert main([str(tmp_path / "nowhere")]) == 2
+    assert main([]) == 2
+
+
+def test_a_network_may_be_named_by_the_account(tmp_path: Path) -> None:
+    whole = json.loads((GOOD / "amazon" / "exemplary" / "sign.json").read_text())
+    whole["account"] = {"network": "amazon"}
+    (tmp_path / "sign.json").write_text(json.dumps(whole))
+    assert main([str(tmp_path)]) == 0
+    del whole["account"]
+    (tmp_path / "sign.json").write_text(json.dumps(whole))
+    assert [type(one) for one in read_cases(tmp_path)] == [BadCase]
+
+
+# -- how things are compared --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "other", "equal"),
+    [
+        ({"a": 1}, {"a": 1, "b": 2}, True),
+        ({"a": None}, {}, True),
+        ({"a": None}, {"a": 0}, False),
+        ([1], [1, 2], False),
+        ("12.50", "12.5", True),
+        ("12.50", "12.51", False),
+        ("12", "012", False),
+        (1, True, False),
+        (1, "1", False),
+        ({}, [], False),
+        ([], {}, False),
+    ],
+)
+def test_members_lists_and_amounts(expected: Any, other: Any, equal: bool) -> None:
+    assert (list(differences(expected, other)) == []) is equal
+
+
+def test_figures_and_their_texts_are_one() -> None:
+    assert same_figure(3, "3")
+    assert same_figure("1.50", "1.5")
+    assert not same_figure(0, None)
+    assert not same_figure("1", "2")
+
+
+def test_addresses() -> None:
+    one = "https://h.example/a%20b?x=1&y=%5B%22a%22%2C%20%22b%22%5D"
+    assert list(url_differences(one, "https://h.example/a b?y=%5B%22a%22%2C%22b%22%5D&x=1&access_token=t")) == []
+    assert list(url_differences(one, "https://h.example/a b?y=%5B%22a%22%5D&x=1"))
+    assert list(url_differences(one, "https://g.example/a b"))
+
+
+def test_headers_and_forms() -> None:
+    assert list(header_differences({"ACCEPT": "a/b; charset=utf-8"}, {"accept": "A/b"})) == []
+    assert list(header_differences({"accept": "a/b"}, {}))
+    assert list(body_differences({"a": "1", "b": "[1]"}, {"a": 1, "b": [1]}, "form_json")) == []
+    assert list(body_differences({"a": "1"}, {"a": 1}, "json"))
+
+
+def test_fields() -> None:
+    assert field_path("campaign/creative/url") == field_path("creative.url") == "creative.url"
+    assert field_path("account.extras.region") == "account.region"
+    assert field_path("targeting.keywords[0].text") == "targeting.keywords.0.text"
+    assert field_path("campaign") == "campaign"
+
+
+# -- the unasked checks find what they look for ---------------------------------------------------------------------
+
+NETWORK = adapter("meta").network
+
+
+def plan() -> Plan:
+    return created(example("meta/exemplary/create"), LIBRARY)
+
+
+def remade(made: Plan, key: str, **members: Any) -> Plan:
+    steps = [evolve(step, **members) if step.key == key else step for step in made.steps]
+    return planned(made.network, made.action, made.account, steps, made.warnings, made.risk)
+
+
+def asking(made: Plan, key: str, **members: Any) -> Plan:
+    return remade(made, key, request=evolve(made.step(key).request, **members))
+
+
+def body(made: Plan, key: str, **members: Any) -> Plan:
+    return asking(made, key, body={**made.step(key).request.body, **members})
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (lambda made: body(made, "campaign", status="ACTIVE"), "a paused state"),
+        (lambda made: asking(made, "ad", body={"name": "x"}), "/status = PAUSED"),
+        (lambda made: asking(made, "ad", url="http://graph.facebook.com/v26.0/x"), "https"),
+        (lambda made: asking(made, "ad", url="https://graph.facebook.com.evil.example/x"), "evil"),
+        (lambda made: asking(made, "ad", headers={"Authorization": "Bearer x"}), "Authorization"),
+        (lambda made: asking(made, "ad", query={"access_token": "x"}), "access_token"),
+        (lambda made: body(made, "campaign", promoted={"client_secret": "x"}), "client_secret"),
+        (lambda made: asking(made, "ad", nature="read"), "a write"),
+        (lambda made: remade(made, "ad", bindings=(Binding("/body/x", "campaign", "name"),)), "campaign.name"),
+    ],
+)
+def test_a_bad_plan_is_found(spoil: Callable[[Plan], Plan], says: str) -> None:
+    made = plan()
+    assert list(around.plan_differences(NETWORK, made, paused=True)) == []
+    told = " ".join(str(one) for one in around.plan_differences(NETWORK, spoil(made), paused=True))
+    assert says in told
+
+
+def test_a_batch_is_looked_through() -> None:
+    network = adapter("amazon").network
+    made = created(example("amazon/exemplary/create"), LIBRARY)
+    assert list(around.plan_differences(network, made, paused=True)) == []
+    keywords = deepcopy(made.step("keywords").request.body)
+    keywords["keywords"][1]["state"] = "ENABLED"
+    told = list(around.plan_differences(network, asking(made, "keywords", body=keywords), paused=True))
+    assert [one.place for one in told] == ["/steps/3/body/keywords/1/state"]
+
+
+def test_a_write_that_takes_junk_for_success_is_found() -> None:
+    step = evolve(plan().step("campaign"), outputs=(), empty_ok=True)
+    assert list(hostile.write_differences(NETWORK, plan().step("campaign"), "")) == []
+    assert list(hostile.write_differences(NETWORK, step, "")) == []
+
+    def trips(response: Response) -> None:
+        raise ZeroDivisionError
+
+    blind = evolve(NETWORK, error=trips)
+    assert any("ZeroDivisionError" in str(one) for one in hostile.write_differences(blind, step, ""))
+
+
+def test_mutations_reach_every_member() -> None:
+    good = Response(200, {}, {"data": [{"id": "1"}], "next": None})
+    made = list(hostile.mutations(good))
+    bodies = [response.body for _, response in made]
+    assert {"data": [{}], "next": None} in bodies
+    assert {"data": [{"id": "1"}]} in bodies
+    assert {"data": [{"id": None}], "next": None} in bodies
+    assert good.body == {"data": [{"id": "1"}], "next": None}
+    assert {"unreadable", "empty", "json"} <= {response.state for _, response in made}
+
+
+def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = adapter("amazon").network
+
+    def tree(account: Account) -> Any:
+        response = yield Request("POST", "https://advertising-api.amazon.com/sp/campaigns/list")
+        return Tree((reading.entity(network.levels[0], response.body["campaigns"][0]),))
+
+    monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
+    case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
+    told = hostile.differences_of(case, LIBRARY)
+    assert any("KeyError" in str(one) for one in told)
+
+
+def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    def tree(account: Account) -> Any:
+        while (yield Request("POST", "https://advertising-api.amazon.com/sp/campaigns/list")).body != {"campaigns": 1}:
+            pass
+
+    monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
+    case = evolve(example("amazon/exemplary/tree"), exchange=example("amazon/exemplary/tree").exchange[:1])
+    assert hostile._raised(case, LIBRARY, hostile.Disturbed(case, 0, Response(200, {}, {}), always=True)) is not None

@@ -1,0 +1,182 @@
+"""The tables of every network against the contract, and against themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adsunify.brief import read_brief
+from adsunify.errors import InvalidInput
+from adsunify.money import major, units
+from adsunify.network import Account, ErrorRule, Found, Network, counted, native_amount
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.outcomes import rule_for
+from adsunify.planning import plan
+from adsunify.wire import Response, loads
+
+from .cases import ACCOUNT_IDS, BRIEFS
+
+OFFERED: Mapping[str, tuple[int, set[str], set[str]]] = {
+    "meta": (2, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
+    "google": (1, {"traffic"}, {"daily"}),
+    "tiktok": (1, {"traffic"}, {"daily", "lifetime"}),
+    "snapchat": (1, {"awareness"}, {"daily", "lifetime"}),
+    "pinterest": (2, {"traffic", "awareness"}, {"daily", "lifetime"}),
+    "linkedin": (1, {"traffic", "awareness"}, {"daily", "lifetime"}),
+    "reddit": (1, {"traffic"}, {"daily"}),
+    "amazon": (1, {"conversions"}, {"daily"}),
+    "x": (1, {"traffic"}, {"daily", "lifetime"}),
+    "chatgpt": (1, {"traffic", "awareness", "conversions"}, {"lifetime"}),
+    "apple": (1, {"app_installs"}, {"daily"}),
+    "outbrain": (2, {"traffic", "awareness"}, {"daily", "lifetime"}),
+}
+"""The contract's "Unified format support": how many formats, goals, budget periods."""
+
+UNIFIED = {"active", "paused", "archived", "deleted"}
+CURRENCIES = ("USD", "EUR", "JPY", "KWD", "HUF")
+
+
+@pytest.fixture(params=list(ADAPTERS))
+def network(request: pytest.FixtureRequest) -> Network:
+    return adapter(request.param).network
+
+
+def repeated(names: Iterable[object]) -> list[object]:
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+# -- what is offered ----------------------------------------------------------------------------------------------
+
+
+def test_formats_goals_and_periods_are_those_of_the_contract(network: Network) -> None:
+    count, goals, periods = OFFERED[network.code]
+    assert len(network.formats) == count
+    for one in network.formats:
+        assert (set(one.goals), set(one.periods)) == (goals, periods)
+        assert set(one.bid) <= goals
+
+
+def test_names_are_unique(network: Network) -> None:
+    assert repeated(one.kind for one in network.levels) == []
+    assert repeated(one.code for one in network.formats) == []
+    assert repeated((one.level, one.field) for one in network.settings) == []
+    assert repeated(one.resource for one in network.catalogs) == []
+    assert repeated(one.name for one in network.metrics) == []
+    assert repeated(one.name for one in network.extras) == []
+    assert repeated(network.hosts) == []
+
+
+def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
+    """``examples/briefs/<network>-<format>-<goal>-<period>.json``, and no other file of the network."""
+    cells = {
+        f"{network.code}-{one.code}-{goal}-{period}"
+        for one in network.formats
+        for goal in one.goals
+        for period in one.periods
+    }
+    files = {path.stem: path for path in BRIEFS.glob(f"{network.code}-*.json")}
+    assert set(files) == cells
+    for name, path in files.items():
+        brief = read_brief(path.read_bytes())
+        assert name.endswith(f"-{brief.goal}-{brief.budget.period}")
+        account = Account(network.code, ACCOUNT_IDS.get(network.code, "1234567890"), brief.budget.currency, "Etc/UTC")
+        assert plan(brief, account).steps
+
+
+# -- levels and settings ------------------------------------------------------------------------------------------
+
+
+def test_states_are_closed(network: Network) -> None:
+    for one in network.levels:
+        assert set(one.states.values()) <= UNIFIED, one.kind
+        assert set(one.settable) <= {"active", "paused"}, one.kind
+        for unified, native in one.settable.items():
+            assert one.states.get(native) == unified, one.kind
+        if one.born:
+            assert one.states.get(one.born) == "paused", one.kind
+        else:
+            assert one.note, f"{one.kind}: what cannot be created paused says why"
+
+
+def test_levels_stand_under_each_other(network: Network) -> None:
+    kinds: list[str] = []
+    for one in network.levels:
+        assert (one.parent_kind in kinds) == bool(one.parent), one.kind
+        kinds.append(one.kind)
+    assert kinds[0] == "campaign"
+
+
+def test_settings_are_of_levels_that_exist_and_locked_ones_say_why(network: Network) -> None:
+    kinds = {one.kind for one in network.levels}
+    for one in network.settings:
+        assert one.level in kinds
+        assert one.lock != ""
+        assert bool(one.choices) or one.unit != "choice", (one.level, one.field)
+        assert not one.minimum or not one.maximum or Decimal(one.minimum) <= Decimal(one.maximum)
+
+
+def test_hosts_are_plain(network: Network) -> None:
+    assert all(host == host.lower() and "/" not in host and ":" not in host for host in network.hosts)
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+
+def reaching(rule: ErrorRule) -> Iterator[tuple[Found | None, int, str]]:
+    """Errors that the row is about: its codes (both ends of a range) under a plausible status."""
+    for action in rule.actions or ("create",):
+        if not rule.codes:
+            assert rule.status is not None, "a row needs codes or a status"
+            yield None, rule.status, action
+        for code in rule.codes:
+            low, dash, high = code.partition("-")
+            ends = [low, high] if dash and low.isdigit() and high.isdigit() else [code]
+            for end in ends:
+                yield Found((end,)), rule.status or 400, action
+
+
+def test_each_row_of_errors_is_reached(network: Network) -> None:
+    """No row stands in the shadow of one before it."""
+    for rule in network.errors:
+        for found, status, action in reaching(rule):
+            assert rule_for(network, found, status, action) is rule, (rule, found)  # type: ignore[arg-type]  # a StepAction
+
+
+def test_each_row_of_errors_says_what_it_is(network: Network) -> None:
+    assert repeated(rule.meaning for rule in network.errors if not rule.actions) == []
+    assert all(rule.meaning for rule in network.errors)
+
+
+@pytest.mark.parametrize("status", [200, 207, 301, 400, 401, 403, 404, 429, 500, 503])
+@pytest.mark.parametrize("body", ["", "<html>", "{}", "[]", "null", "1", '"x"', '{"error": 1}', '{"error": []}'])
+def test_finding_an_error_never_raises(network: Network, status: int, body: str) -> None:
+    response = Response.of(status, {}, body.encode())
+    network.error(response)
+    network.wait(response)
+
+
+# -- money --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("code", ADAPTERS)
+@pytest.mark.parametrize("currency", CURRENCIES)
+@given(amount=st.integers(0, 10**15).map(lambda micros: major(micros, 1_000_000)))
+def test_an_amount_is_held_exactly_or_refused(code: str, currency: str, amount: str) -> None:
+    network = adapter(code).network
+    try:
+        unit = network.unit(Account(code, "1", currency, "Etc/UTC"))
+    except InvalidInput:
+        return
+    try:
+        native = native_amount(unit, amount)
+    except InvalidInput:
+        assert units(amount, 1_000_000, "amount") % (unit.step * 1_000_000 // unit.offset)
+        return
+    count = counted(unit, loads(str(native)) if unit.form == "major" else native)
+    assert count is not None
+    assert major(count, unit.offset) == amount
