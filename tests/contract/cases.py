@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import frozen
 
 from adsunify.errors import InvalidInput
 from adsunify.network import Account
@@ -144,24 +145,33 @@ def moment(value: Json) -> datetime | None:
     return datetime.fromtimestamp(number / (1000 if number > 10**11 else 1), UTC)
 
 
+@cache
+def own_cases() -> tuple[Case, ...]:
+    """The repository's own cases."""
+    return tuple(one for one in read_cases(OWN) if isinstance(one, Case))
+
+
 @frozen
 class Library:
     """All cases that others may name: those of the folder that runs first, then the repository's own."""
 
-    cases: Sequence[Case] = field(factory=tuple)
+    cases: Sequence[Case] = ()
 
     @classmethod
     def of(cls, cases: Sequence[Case | BadCase]) -> Library:
-        own = [] if any(OWN in one.path.resolve().parents for one in cases) else list(read_cases(OWN))
-        return cls([one for one in [*cases, *own] if isinstance(one, Case)])
+        return cls([one for one in cases if isinstance(one, Case)])
 
     def named(self, network: str, name: str) -> Case:
-        """The case of this name, file name or stem; raises ValueError where there is none."""
-        for one in self.cases:
+        """The case of this name, file name or stem; raises NotACase where there is none."""
+        for one in self._all():
             if one.network == network and name in (one.name, one.path.name, one.path.stem):
                 return one
         raise NotACase(f"there is no case {name} of {network}")
 
-    def creating(self, network: str) -> list[Case]:
-        """The exemplary create cases of a network, in order (those of a folder without inner folders count too)."""
-        return [one for one in self.cases if one.network == network and one.kind == "create" and one.refuse is None]
+    def creating(self, network: str) -> Iterator[Case]:
+        """The create cases of a network that are not refused, in order."""
+        return (one for one in self._all() if one.network == network and one.kind == "create" and one.refuse is None)
+
+    def _all(self) -> Iterator[Case]:
+        yield from self.cases
+        yield from own_cases()
