@@ -95,3 +95,9 @@ def windows(start: date, end: date, days: int) -> list[tuple[date, date]]:
         pieces.append((start, last))
         start = last + _DAY
     return pieces
+
+
+def months_before(day: date, months: int) -> date:
+    """The same day of the month so many months earlier; where that month is shorter, as many days into the next."""
+    year, month = divmod(day.year * 12 + day.month - 1 - months, 12)
+    return date(year, month + 1, 1) + timedelta(days=day.day - 1)

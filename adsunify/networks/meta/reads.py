@@ -16,7 +16,7 @@ from adsunify.insights import Coverage, DateRange, Insights, Pending
 from adsunify.network import Account, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
 from adsunify.reporting import day, figures
-from adsunify.schedule import zone
+from adsunify.schedule import months_before, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, rows, text
 
@@ -163,12 +163,6 @@ POLL = 15_000  # milliseconds
 TOO_MUCH = ("1", "1487534", "1504018", "1504038")  # too much data, or a timeout, for one answer
 
 
-def _oldest(today: date) -> date:
-    """The first day that is still reported."""
-    year, month = divmod(today.year * 12 + today.month - 1 - HISTORY_MONTHS, 12)
-    return date(year, month + 1, 1) + timedelta(days=today.day - 1)
-
-
 def _started(account: Account, query: Mapping[str, str]) -> Flow[str]:
     # The POST makes a report and changes nothing in the account: a read.
     url, path = f"{meta.GRAPH}/{{account}}/insights", {"account": account.native_id}
@@ -191,7 +185,7 @@ def _finished(job: str) -> Flow[str | None]:
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 are asked for at once; more, or too much data, is a report to be resumed."""
     today = now.astimezone(zone(account.timezone)).date() if account.timezone else now.date()
-    first = max(start, _oldest(today))
+    first = max(start, months_before(today, HISTORY_MONTHS))
     missing = [DateRange(start, min(end, first - timedelta(days=1)))] if first > start else []
     days = {"since": first.isoformat(), "until": end.isoformat()}
     query = {"level": "account", "time_increment": "1", "time_range": dumps(days), "fields": REPORT_FIELDS}
