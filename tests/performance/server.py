@@ -1,0 +1,110 @@
+"""The servers that are compared, each in a process of its own: ours, aiohttp's hello, FastAPI's validate route.
+
+Prints ``{"port"}`` when it answers, and ends when its input ends. The line ``"profile"`` starts a profile of the event
+loop's thread, ``"report"`` prints what it found.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import cProfile
+import importlib
+import json
+import socket
+import sys
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from aiohttp import web
+
+from adsunify_server.app import application
+
+from .floor import Campaign
+from .measuring import profile_text
+from .world import opened
+
+
+def main() -> None:
+    kind, *arguments = sys.argv[1:]
+    asyncio.run(_run(SERVERS[kind], *arguments))
+
+
+async def _run(serving: Callable[..., Any], *arguments: str) -> None:
+    listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+    ended = asyncio.Event()
+    async with serving(listening, *arguments):
+        threading.Thread(target=_told, args=(asyncio.get_running_loop(), ended), daemon=True).start()
+        print(json.dumps({"port": listening.getsockname()[1]}), flush=True)
+        await ended.wait()
+
+
+def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Carries what is said on the input into the loop."""
+    profile = cProfile.Profile()
+
+    def begin() -> None:
+        profile.clear()
+        profile.enable()
+
+    def report() -> None:
+        profile.disable()
+        print(json.dumps(profile_text(profile)), flush=True)
+
+    for line in sys.stdin:
+        loop.call_soon_threadsafe(begin if json.loads(line) == "profile" else report)
+    loop.call_soon_threadsafe(ended.set)
+
+
+@asynccontextmanager
+async def _aiohttp(app: web.Application, listening: socket.socket) -> AsyncIterator[None]:
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    await web.SockSite(runner, listening).start()
+    yield
+    await runner.cleanup()
+
+
+@asynccontextmanager
+async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
+    service = await opened(database)
+    async with _aiohttp(application(service), listening):
+        yield
+    await service.close()
+
+
+@asynccontextmanager
+async def hello(listening: socket.socket) -> AsyncIterator[None]:
+    async def handle(request: web.Request) -> web.Response:
+        return web.Response(text="hello")
+
+    app = web.Application()
+    app.router.add_get("/", handle)
+    async with _aiohttp(app, listening):
+        yield
+
+
+@asynccontextmanager
+async def fastapi(listening: socket.socket) -> AsyncIterator[None]:
+    module, uvicorn = importlib.import_module("fastapi"), importlib.import_module("uvicorn")
+    app = module.FastAPI()
+
+    async def validate(campaign: Campaign) -> dict[str, Any]:
+        return {"valid": True, "name": campaign.campaign.name}
+
+    validate.__annotations__ = {"campaign": Campaign, "return": dict[str, Any]}
+    app.post("/validate")(validate)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, loop="asyncio"))
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
+    while not server.started:
+        await asyncio.sleep(0.01)
+    yield
+    server.should_exit = True
+    await serving
+
+
+SERVERS = {"ours": ours, "hello": hello, "fastapi": fastapi}
+
+if __name__ == "__main__":
+    main()

