@@ -1,0 +1,1 @@
+"""Google Ads: responsive search ads with keywords."""

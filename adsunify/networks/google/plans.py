@@ -1,0 +1,551 @@
+"""Changes at Google Ads as plans: always one step, one atomic write of several operations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from adsunify.brief import CampaignBrief
+from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.network import Account, level, native_amount, timezone_of
+from adsunify.reading import ask, settled
+from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
+from adsunify.wire import Flow, Json, put, read, rows, text
+
+from . import native as google
+from .native import operation, resource_name, updating
+from .reads import editable
+from .tables import AD, CAMPAIGN, NETWORK, day_of, goal_name
+
+NAMES = "resourceNames"
+"""The output of every step: the resource names of what was written, in the order of the operations."""
+CREATED = "campaign"
+"""The key of the step that creates a whole hierarchy."""
+CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad", "keyword": "keyword"}
+Operations = Sequence[Mapping[str, Json]]
+
+
+def _step(
+    account: Account,
+    key: str,
+    kind: str,
+    does: str,
+    operations: Operations,
+    action: StepAction = "create",
+    entity: str | None = None,
+    parent: str | None = None,
+    changes: Sequence[Change] = (),
+) -> Step:
+    request = google.mutation(account, operations)
+    items = Items(f"/body/{google.OPERATIONS}", NAMES)
+    return Step(key, kind, does, request, action, entity, parent, items=items, changes=tuple(changes))
+
+
+def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
+    return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
+
+
+def _name_of(account: Account, kind: str, entity_id: str) -> str:
+    """The resource name of an entity; InvalidInput where the id is not one of its level."""
+    one = level(NETWORK, kind)
+    return resource_name(account, one.native, *google.ids_of(one.native, entity_id, "entityId"))
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+def _campaign(account: Account, brief: CampaignBrief, name: str, budget: str, now: datetime | None) -> dict[str, Json]:
+    first, last = google.serving_days(account, brief)
+    local = local_time(account, now)
+    native = brief.targeting.native or {}
+    campaign: dict[str, Json] = {
+        "resourceName": name,
+        "name": brief.name,
+        "status": google.PAUSED,
+        "advertisingChannelType": google.SEARCH,
+        "campaignBudget": budget,
+        "targetSpend" if brief.bid is None else "manualCpc": {},
+        # Partners and the Display Network would widen where it serves.
+        "networkSettings": {
+            "targetGoogleSearch": True,
+            "targetSearchNetwork": False,
+            "targetContentNetwork": False,
+            "targetPartnerSearchNetwork": False,
+        },
+        # Natively also people who are only interested in the place are reached.
+        "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE, **native.get("geoTargetTypeSetting", {})},
+    }
+    # CANNOT_SET_DATE_TO_PAST; without a start it is now.
+    if local is None or first > local.date():
+        campaign["startDateTime"] = google.first_moment(first)
+    if last is not None:
+        campaign["endDateTime"] = google.last_moment(last)
+    political = brief.platform.eu_political_advertising
+    return campaign | {"containsEuPoliticalAdvertising": google.POLITICAL[political is True]}
+
+
+def _criteria(brief: CampaignBrief) -> list[Mapping[str, Json]]:
+    if brief.targeting.native is not None:
+        return list(brief.targeting.native.get("campaignCriteria", ()))
+    return [_location(one) for one in google.geo_targets(brief)]
+
+
+def _location(geo_target: str) -> dict[str, Json]:
+    return {"location": {"geoTargetConstant": f"{google.LOCATIONS}{geo_target}"}}
+
+
+def _ad(brief: CampaignBrief) -> dict[str, Json]:
+    content = brief.creative
+    texts = {"headlines": content.headlines or (), "descriptions": content.descriptions or ()}
+    assets = {member: [{"text": one} for one in values] for member, values in texts.items()}
+    return {"finalUrls": [content.url], "responsiveSearchAd": assets}
+
+
+def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Mapping[str, Json]]:
+    """The operations in the order that a name is defined before it is used; negative ids live in the request only."""
+    unit = NETWORK.unit(account)
+    budget, campaign, group = (
+        resource_name(account, resource, str(-number))
+        for number, resource in enumerate(("campaignBudget", "campaign", "adGroup"), 1)
+    )
+    yield operation(
+        "campaignBudget",
+        create={
+            "resourceName": budget,
+            "amountMicros": native_amount(unit, brief.budget.amount, "budget.amount"),
+            "deliveryMethod": "STANDARD",
+            "explicitlyShared": False,  # true unless it is said
+        },
+    )
+    yield operation("campaign", create=_campaign(account, brief, campaign, budget, now))
+    for criterion in _criteria(brief):
+        yield operation("campaignCriterion", create={"campaign": campaign, **criterion})
+    ad_group = {
+        "resourceName": group,
+        "campaign": campaign,
+        "name": brief.name,
+        "type": google.SEARCH_GROUP,
+        "status": google.PAUSED,
+    }
+    if brief.bid is not None:
+        ad_group["cpcBidMicros"] = native_amount(unit, brief.bid, "bid")
+    yield operation("adGroup", create=ad_group)
+    paused = {"adGroup": group, "status": google.PAUSED}
+    for keyword in brief.targeting.keywords or ():
+        words = {"text": keyword.text, "matchType": keyword.match.upper()}
+        yield operation("adGroupCriterion", create={**paused, "keyword": words})
+    yield operation("adGroupAd", create={**paused, "ad": _ad(brief)})
+
+
+def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+    assumed = NETWORK.unit(account).assumed
+    if assumed:
+        yield assumed
+    first, last = google.serving_days(account, brief)
+    local = local_time(account, now)
+    end = f"to 24:00 of {last}" if last is not None else "without an end"
+    start = f"from 00:00 of {first}"
+    if local is not None and first <= local.date():
+        start = "from its activation on"
+        if brief.schedule.start < local:
+            yield "The start lies in the past: it serves once it is activated."
+    yield f"Google Ads keeps whole days: it serves {start} {end}, {timezone_of(account)} time."
+    if brief.platform.eu_political_advertising:
+        yield "Declared as political advertising: Google does not serve it in the European Union."
+
+
+def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
+    """Budget, campaign, its places, ad group, keywords and ad in one write, all paused."""
+    operations = list(_hierarchy(account, brief, now))
+    keywords, places = len(brief.targeting.keywords or ()), len(_criteria(brief))
+    does = (
+        f"Create, all together or nothing: a daily budget, the paused campaign {brief.name} with {places} targeting"
+        f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
+    )
+    step = _step(account, CREATED, "campaign", does, operations)
+    return (yield from settled(_plan(account, "create", step, warnings=list(_warnings(account, brief, now)))))
+
+
+# -- activate and status ------------------------------------------------------------------------------------------
+
+# Leaves first. Budgets and criteria of campaigns have nothing to switch on.
+_ACTIVATION = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
+
+
+def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
+    """Switches on exactly what the source operation made, in one write."""
+    sent = source.step(CREATED).request.body[google.OPERATIONS]
+    made = list(zip(sent, outputs[CREATED][NAMES], strict=True))
+    enabled = {"status": google.ENABLED}
+    operations = [
+        updating(resource, name, enabled)
+        for resource in _ACTIVATION
+        for one, name in made
+        if f"{resource}Operation" in one
+    ]
+    does = "Enable, all together or nothing: the keywords, the ad, the ad group, and the campaign."
+    step = _step(account, f"activate_{CREATED}", "campaign", does, operations, "update")
+    return (yield from settled(_plan(account, "activate", step, risk="spend")))
+
+
+def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
+    """One entity set active or paused."""
+    one = level(NETWORK, kind)
+    if status not in one.settable:
+        raise refused("status", "choice", f"Google Ads sets a {CALLED[kind]} to {' or '.join(one.settable)}.")
+    changed = updating(one.native, _name_of(account, kind, entity_id), {"status": one.settable[status]})
+    does = f"Set the {CALLED[kind]} {entity_id} to {status}."
+    step = _step(account, kind, kind, does, [changed], "update", entity_id)
+    risk: Risk = "spend" if status == "active" else "low"
+    return (yield from settled(_plan(account, "status", step, risk=risk)))
+
+
+# -- native -------------------------------------------------------------------------------------------------------
+
+
+def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """What no native payload may carry: names that are ours to give, other statuses, and members that are no names."""
+    if "resourceName" in payload:
+        yield Issue("payload.resourceName", "not_supported", "The resource name follows from the account and the id.")
+    status = payload.get("status")
+    if "status" in payload and status not in NETWORK.levels[0].settable.values():
+        accepted = ", ".join(NETWORK.levels[0].settable.values())
+        yield Issue("payload.status", "choice", f"Google Ads takes these: {accepted}; to remove it, delete it.")
+    for place in google.mask(payload):
+        if not all(part.isascii() and part.isalnum() for part in place.split(".")):
+            yield Issue("payload", "malformed", "Members are named in letters and digits, as in Google's JSON.")
+            return
+
+
+def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> dict[str, Json]:
+    """The member that names the parent, from the payload or from ``parentId``."""
+    one = level(NETWORK, kind)
+    if not one.parent_kind:
+        if parent_id is not None:
+            raise refused("parentId", "not_supported", "A campaign of Google Ads has no parent.")
+        return {}
+    member = one.parent_kind
+    said = payload.get(member)
+    if parent_id is None and said is None:
+        raise refused("parentId", "required", f"Name the {CALLED[member]} that it belongs to.")
+    if said is not None and not google.named(account, member, said):
+        raise refused(f"payload.{member}", "malformed", f"Names a {CALLED[member]} of this account, or is left out.")
+    if parent_id is None:
+        return {member: said}
+    name = resource_name(account, member, *google.ids_of(member, parent_id, "parentId"))
+    if said not in (None, name):
+        raise refused("parentId", "conflict", f"payload.{member} names another {CALLED[member]}.")
+    return {member: name}
+
+
+def _with_budget(account: Account, campaign: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    """A campaign from a payload; a budget that stands in it as an object is made first."""
+    budget = campaign.get("campaignBudget")
+    if isinstance(budget, Mapping):
+        if "resourceName" in budget:
+            raise refused("payload.campaignBudget.resourceName", "not_supported", "A new budget gets its name.")
+        name = resource_name(account, "campaignBudget", "-1")
+        yield operation("campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget})
+        campaign = {**campaign, "campaignBudget": name}
+    elif not google.named(account, "campaignBudget", budget):
+        raise refused("payload.campaignBudget", "required", "A budget of this account by its name, or one to be made.")
+    if campaign.get("containsEuPoliticalAdvertising") not in google.POLITICAL.values():
+        path, accepted = "payload.containsEuPoliticalAdvertising", ", ".join(google.POLITICAL.values())
+        raise refused(path, "required", f"Google Ads needs the declaration: {accepted}.")
+    yield operation("campaign", create=campaign)
+
+
+def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
+    """One entity in native members and micros; paused where they do not say."""
+    one = level(NETWORK, kind)
+    issues = list(_foreign(payload))
+    if issues:
+        raise InvalidInput(issues)
+    entity = {"status": one.born, **payload, **_parent(account, kind, payload, parent_id)}
+    operations = list(_with_budget(account, entity)) if one is CAMPAIGN else [operation(one.native, create=entity)]
+    active = entity["status"] == google.ENABLED
+    does = f"Create the {CALLED[kind]} as given, {'active' if active else 'paused'}."
+    step = _step(account, kind, kind, does, operations, parent=parent_id)
+    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+
+
+def plan_update(
+    account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
+) -> Flow[Plan]:
+    """Native members of one entity changed; a member that is null is cleared. What an amount was is not read."""
+    one = level(NETWORK, kind)
+    issues = list(_foreign(payload))
+    if not payload:
+        issues.append(Issue("payload", "required", "Name at least one member to change."))
+    if parent_id is not None and not one.parent_kind:
+        issues.append(Issue("parentId", "not_supported", "A campaign of Google Ads has no parent."))
+    if parent_id is not None and one is AD and entity_id.partition("~")[0] != parent_id:
+        issues.append(Issue("parentId", "conflict", "The ad's id names another ad group."))
+    if issues:
+        raise InvalidInput(issues)
+    places = google.mask(payload)
+    costly = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
+    changed = updating(one.native, _name_of(account, kind, entity_id), payload)
+    does = f"Change {', '.join(places)} of the {CALLED[kind]} {entity_id}."
+    step = _step(account, kind, kind, does, [changed], "update", entity_id, parent_id)
+    return (yield from settled(_plan(account, "update", step, risk="spend" if costly else "low")))
+
+
+def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
+    """One entity removed for good, with all below it."""
+    one = level(NETWORK, kind)
+    removed = operation(one.native, remove=_name_of(account, kind, entity_id))
+    does = f"Remove the {CALLED[kind]} {entity_id} and all below it; this cannot be undone."
+    step = _step(account, kind, kind, does, [removed], "delete", entity_id)
+    return (yield from settled(_plan(account, "delete", step, risk="destructive")))
+
+
+# -- edit ---------------------------------------------------------------------------------------------------------
+
+_TARGETING: Mapping[str, tuple[str, bool, str]] = {
+    "locations": (google.LOCATION, False, "/location/geoTargetConstant"),
+    "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
+    "languages": (google.LANGUAGE, False, "/language/languageConstant"),
+}
+"""The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
+_CREATIVE = ("headlines", "descriptions", "url")
+
+
+def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
+    """What an edit of this level cannot hold at all."""
+    if edit.targeting and kind != CAMPAIGN.kind:
+        yield Issue("targeting", "not_supported", "Google Ads: places and languages stand on the campaign; edit that.")
+    elif edit.targeting:
+        for name in edit.targeting:
+            if name not in _TARGETING:
+                message = f"Google Ads changes {', '.join(_TARGETING)} on a Search campaign."
+                yield Issue(f"targeting.{name}", "not_supported", message)
+    if edit.creative and kind != AD.kind:
+        yield Issue("creative", "not_supported", "Google Ads: the texts stand on the ad; edit that.")
+    elif edit.creative:
+        for name in edit.creative:
+            if name not in _CREATIVE:
+                message = f"A responsive search ad has {', '.join(_CREATIVE)}."
+                yield Issue(f"creative.{name}", "not_supported", message)
+            elif name in edit.fields:
+                yield Issue(f"creative.{name}", "conflict", f"fields.{name} says the same; give only one.")
+    if "bid" in edit.fields:
+        for name in ("targetCpa", "bidCeiling"):
+            if kind == CAMPAIGN.kind and name in edit.fields:
+                yield Issue(f"fields.{name}", "conflict", "fields.bid is the same amount; give only one.")
+
+
+def _day_issues(native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+    """Days in order and not past. Dates in ISO form sort as text."""
+    today = now.date().isoformat() if now is not None else ""
+    start = day_of(changed, "startDateTime") or day_of(native, "startDateTime")
+    moved = read(changed, "/campaign", {})
+    end = day_of(changed if "endDateTime" in moved else native, "endDateTime")
+    if "startDateTime" in moved and start is not None and start < today:
+        yield Issue("fields.startAt", "past", "The campaign cannot start before today in the account's time zone.")
+    if "endDateTime" in moved and end is not None and end < today:
+        yield Issue("fields.endAt", "past", "The campaign cannot end before today in the account's time zone.")
+    if {"startDateTime", "endDateTime"} & set(moved) and start and end and end < start:
+        path = "fields.endAt" if "endDateTime" in moved else "fields.startAt"
+        yield Issue(path, "order", "The campaign cannot end before it starts.")
+
+
+def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
+    """The ids that an edit lists, each once."""
+    for index, item in enumerate(items):
+        if item.get("radiusKm") is not None:
+            message = "Google Ads draws a radius around a point, not around a place of the catalog."
+            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
+        if google.wrong_locations([str(item["id"]).removeprefix(prefix)]):
+            raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
+    return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
+
+
+def _criteria_now(native: Mapping[str, Json], name: str) -> list[str]:
+    """The ids that a campaign has now under a member of an edit's targeting."""
+    kind, negative, place = _TARGETING[name]
+    return [
+        google.tail(text(one, place) or "")
+        for one in rows(native, "/campaignCriteria", "campaign")
+        if text(one, "/type") == kind and (read(one, "/negative") is True) == negative
+    ]
+
+
+def _retargeting(native: Mapping[str, Json], edit: Edit, declared: bool) -> dict[str, tuple[list[str], list[str]]]:
+    """Per member of the edit's targeting the ids of now and the wanted ones. Raises InvalidInput with all issues."""
+    found: dict[str, tuple[list[str], list[str]]] = {}
+    issues: list[Issue] = []
+    for name, items in edit.targeting.items():
+        kind, path = _TARGETING[name][0], f"targeting.{name}"
+        try:
+            found[name] = _criteria_now(native, name), _wanted(items, google.CONSTANTS[kind], path)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        if kind == google.LOCATION and not declared:
+            # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
+            issues.append(Issue(path, "locked", "Declare euPoliticalAdvertising first, or in the same edit."))
+        if name == "locations" and not items:
+            issues.append(Issue(path, "required", "Without a location the campaign would serve worldwide."))
+    # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place's criterion is the same one, whether it excludes or not.
+    for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
+        there = {*_criteria_now(native, other), *found.get(other, ((), ()))[1]}
+        if name in found and not there.isdisjoint(found[name][1]):
+            issues.append(Issue(f"targeting.{name}", "conflict", f"A place of {other} has to go from there first."))
+    if issues:
+        raise InvalidInput(issues)
+    return found
+
+
+def _targeted(
+    account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit, declared: bool
+) -> tuple[list[Mapping[str, Json]], list[Change]]:
+    """Criteria are made and removed, never changed."""
+    made: list[Mapping[str, Json]] = []
+    removed: list[Mapping[str, Json]] = []
+    changes: list[Change] = []
+    campaign = resource_name(account, "campaign", campaign_id)
+    for name, (now, wanted) in _retargeting(native, edit, declared).items():
+        kind, negative, place = _TARGETING[name]
+        for id_ in wanted:
+            if id_ not in now:
+                criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
+                put(criterion, place, f"{google.CONSTANTS[kind]}{id_}")
+                made.append(operation("campaignCriterion", create=criterion))
+        for id_ in now:
+            if id_ not in wanted:
+                gone = resource_name(account, "campaignCriterion", campaign_id, id_)
+                removed.append(operation("campaignCriterion", remove=gone))
+        if set(now) != set(wanted):
+            changes.append(Change(name, now, wanted))
+    return [*made, *removed], changes
+
+
+def _rewritten(account: Account, native: Mapping[str, Json], edit: Edit) -> tuple[dict[str, Json], list[Change]]:
+    """The texts and the address of an ad, written as its settings write them."""
+    written: dict[str, Json] = {}
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for setting in settings_of(NETWORK, "ad"):
+        if setting.field not in edit.creative or setting.write is None:
+            continue
+        try:
+            reason = lock_reason(setting, native, None)
+            if reason is not None:
+                raise refused(setting.field, "locked", f"Google Ads: {setting.field} is locked: {reason}.")
+            new = setting.write(edit.creative[setting.field], native, account)
+        except InvalidInput as problem:
+            issues += [Issue(f"creative.{setting.field}", one.code, one.message) for one in problem.issues]
+            continue
+        written |= new
+        before = shown(NETWORK, account, setting, native)
+        changes.append(Change(setting.field, before, edit.creative[setting.field]))
+    if issues:
+        raise InvalidInput(issues)
+    return written, changes
+
+
+def _field_operations(
+    account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], changed: Mapping[str, Json]
+) -> Iterator[Mapping[str, Json]]:
+    """The operations of changed fields: one for each resource that they stand on."""
+    if "campaignBudget" in changed:
+        budget = text(native, "/campaign/campaignBudget")
+        if not google.named(account, "campaignBudget", budget):
+            raise ProviderUnreadable("The campaign does not name its budget.")
+        yield updating("campaignBudget", str(budget), changed["campaignBudget"])
+    # biddingStrategyType is what Google makes of the chosen member.
+    campaign = {name: value for name, value in changed.get("campaign", {}).items() if name != "biddingStrategyType"}
+    if campaign:
+        yield updating("campaign", _name_of(account, kind, entity_id), campaign)
+    goals = {goal_name(goal): goal for goal in rows(native, "/campaignConversionGoals", "campaign")}
+    for goal in changed.get("campaignConversionGoals", ()):
+        if goal["biddable"] != (read(goals[goal_name(goal)], "/biddable") is True):
+            name = resource_name(account, "campaignConversionGoal", entity_id, goal_name(goal))
+            yield updating("campaignConversionGoal", name, {"biddable": goal["biddable"]})
+    if "adGroup" in changed:
+        yield updating("adGroup", _name_of(account, kind, entity_id), changed["adGroup"])
+    if "adGroupAd" in changed:
+        name = resource_name(account, "ad", entity_id.partition("~")[2])
+        yield updating("ad", name, changed["adGroupAd"]["ad"])
+
+
+def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
+    """Fields, places and languages, or texts, in one write, held against what the entity is now."""
+    misplaced = list(_misplaced(kind, edit))
+    if misplaced:
+        raise InvalidInput(misplaced)
+    native = (yield from editable(account, kind, entity_id)).native
+    issues: list[Issue] = []
+    changes: list[Change] = []
+    written: dict[str, Json] = {}
+    operations: list[Mapping[str, Json]] = []
+    try:
+        fields = edited(NETWORK, account, kind, native, edit, now)
+        written |= fields.native
+        changes += fields.changes
+    except InvalidInput as problem:
+        issues += problem.issues
+    changed: dict[str, Json] = {}
+    for pointer, value in written.items():
+        put(changed, pointer, value)
+    issues += _day_issues(native, changed, local_time(account, now))
+    declared = google.merged(native, changed)
+    try:
+        political = read(declared, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL.values()
+        operations, retargeted = _targeted(account, entity_id, native, edit, political)
+        changes += retargeted
+    except InvalidInput as problem:
+        issues += problem.issues
+    try:
+        texts, rewritten = _rewritten(account, native, edit)
+        changes += rewritten
+        for pointer, value in texts.items():
+            put(changed, pointer, value)
+    except InvalidInput as problem:
+        issues += problem.issues
+    if issues:
+        raise InvalidInput(issues)
+    operations = [*_field_operations(account, kind, entity_id, native, changed), *operations]
+    if not operations:
+        raise refused("fields", "nothing_to_do", "There is nothing to change.")
+    does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
+    step = _step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
+    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=_edit_warnings(account, changed))
+
+
+def _edit_warnings(account: Account, changed: Mapping[str, Json]) -> list[str]:
+    moved = read(changed, "/campaign", {})
+    said = [f"{name} {moved[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in moved]
+    warnings = [f"Google Ads keeps whole days in the account's time zone: {', '.join(said)}."] if said else []
+    if read(changed, "/adGroup/cpcBidMicros") is not None:
+        warnings.append("Keywords that have a bid of their own keep it.")
+    if "adGroupAd" in changed:
+        warnings.append("The ad goes to review again.")
+    return warnings
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
+
+
+def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
+    """Whether Google Ads can target the places: ISO lists more countries, and geo targets are retired."""
+    places = google.geo_targets(brief)
+    if not places:
+        return [], []
+    names = ", ".join(google.literal(f"{google.LOCATIONS}{one}") for one in places)
+    fields = ("geo_target_constant.resource_name", "geo_target_constant.status")
+    query = google.gaql(fields, "geo_target_constant", f"geo_target_constant.resource_name IN ({names})")
+    response = yield from ask(NETWORK, google.searched(account, query))
+    found = {
+        google.tail(text(row, "/geoTargetConstant/resourceName") or ""): text(row, "/geoTargetConstant/status")
+        for row in rows(response.body, "/results")
+    }
+    issues = [
+        Issue(path, "not_found", "Google Ads cannot target this place.")
+        for place, path in places.items()
+        if place not in found
+    ]
+    retired = [path for place, path in places.items() if found.get(place) == google.RETIRED]
+    return issues, [f"Google Ads is about to give up the place of {path}." for path in retired]

@@ -1,0 +1,611 @@
+"""Google Ads API v26 (2026-10-14), over REST: what it has and what of it is used, as tables.
+
+At most four major versions live, each for about a year (v22 ended on 2026-10-07); minor ones share the path. There is
+no sandbox: test accounts live on the same host.
+
+Three surprises. Budgets are shared and campaigns enabled unless the request says otherwise, so it always does. Numbers
+of 64 bits are JSON strings, and what is zero or empty is left out of an answer. A day without any activity has no row
+in a report.
+
+Sources: developers.google.com/google-ads/api (release notes, sunset dates, mutating, querying, quotas, errors, EU
+political advertising); the descriptors of the package google-ads 34.0.0 for names, types and enums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+from adsunify.brief import CampaignBrief
+from adsunify.editing import whole_day
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.network import (
+    Account,
+    Catalog,
+    Entity,
+    ErrorRule,
+    Extra,
+    Format,
+    Input,
+    Level,
+    Login,
+    Metric,
+    Network,
+    Setting,
+    Template,
+    words,
+)
+from adsunify.steps import Kind
+from adsunify.wire import Json, Request, found_at, read, rows, text
+
+from . import native as google
+
+# -- levels -------------------------------------------------------------------------------------------------------
+
+STATES = {google.ENABLED: "active", google.PAUSED: "paused", google.REMOVED: "deleted"}
+SETTABLE = {"active": google.ENABLED, "paused": google.PAUSED}
+
+
+def _level(kind: str, native: str, key: str, name: str, fields: str, **more: Json) -> Level:
+    """A level; the statuses of all are the same, and all are born paused."""
+    more |= {"states": STATES, "settable": SETTABLE, "filters": tuple(STATES), "born": google.PAUSED}
+    path = google.COLLECTIONS[native]
+    return Level(kind, native, path, f"/{native}/{key}", name, f"/{native}/status", fields=words(fields), **more)
+
+
+CAMPAIGN = _level(
+    *("campaign", "campaign", "id", "/campaign/name"),
+    "campaign.resource_name campaign.id campaign.name campaign.status campaign.primary_status"
+    " campaign.advertising_channel_type campaign.bidding_strategy_type campaign.campaign_budget"
+    " campaign_budget.amount_micros campaign_budget.explicitly_shared campaign.start_date_time"
+    " campaign.end_date_time campaign.contains_eu_political_advertising",
+    shows={
+        "targeting": ("/campaignCriteria",),
+        "bidding": words(
+            "/campaign/biddingStrategyType /campaign/biddingStrategy /campaign/targetSpend"
+            " /campaign/maximizeConversions /campaign/maximizeConversionValue"
+        ),
+    },
+    note="Budget, days, bidding and geography stand here. An edit's targeting takes locations, excludedLocations and"
+    " languages.",
+)
+AD_GROUP = _level(
+    *("adGroup", "adGroup", "id", "/adGroup/name"),
+    "ad_group.id ad_group.name ad_group.status ad_group.campaign ad_group.type ad_group.cpc_bid_micros",
+    parent="/adGroup/campaign",
+    parent_kind="campaign",
+    shows={"bidding": ("/adGroup/cpcBidMicros", "/campaign/biddingStrategyType")},
+)
+AD = _level(
+    *("ad", "adGroupAd", "resourceName", ""),
+    "ad_group_ad.resource_name ad_group_ad.ad.id ad_group_ad.status ad_group_ad.ad.type ad_group_ad.ad.final_urls"
+    " ad_group_ad.ad.responsive_search_ad.headlines ad_group_ad.ad.responsive_search_ad.descriptions"
+    " ad_group_ad.policy_summary.approval_status ad_group_ad.policy_summary.review_status",
+    parent="/adGroupAd/adGroup",
+    parent_kind="adGroup",
+    shows={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},
+    note="It has no name; a search goes through its texts. Its id is <ad group>~<ad>.",
+)
+KEYWORD = _level(
+    *("keyword", "adGroupCriterion", "resourceName", "/adGroupCriterion/keyword/text"),
+    "ad_group_criterion.resource_name ad_group_criterion.criterion_id ad_group_criterion.status"
+    " ad_group_criterion.keyword.text ad_group_criterion.keyword.match_type ad_group_criterion.cpc_bid_micros",
+    parent="/adGroupCriterion/adGroup",
+    parent_kind="adGroup",
+    note="Shown in the tree and switched on by an activation.",
+)
+LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
+BIDDING = words(
+    "campaign.bidding_strategy campaign_budget.resource_name campaign_budget.reference_count campaign_budget.period"
+    " campaign.target_spend.cpc_bid_ceiling_micros campaign.maximize_conversions.target_cpa_micros"
+    " campaign.maximize_conversion_value.target_roas campaign.target_cpa.target_cpa_micros"
+    " campaign.target_roas.target_roas"
+)
+"""What the settings of a campaign need beside its level's fields."""
+CRITERIA = words(
+    "campaign_criterion.resource_name campaign_criterion.criterion_id campaign_criterion.type"
+    " campaign_criterion.negative campaign_criterion.location.geo_target_constant"
+    " campaign_criterion.language.language_constant"
+)
+GOALS = words(
+    "campaign_conversion_goal.resource_name campaign_conversion_goal.category campaign_conversion_goal.origin"
+    " campaign_conversion_goal.biddable"
+)
+PATHS = words("ad_group_ad.ad.responsive_search_ad.path1 ad_group_ad.ad.responsive_search_ad.path2")
+"""What the settings of an ad need beside its level's fields."""
+
+
+# -- formats ------------------------------------------------------------------------------------------------------
+
+
+def _wrong_headlines(values: Sequence[str]) -> str | None:
+    return google.wrong_texts(values, google.HEADLINE, google.HEADLINES)
+
+
+def _wrong_descriptions(values: Sequence[str]) -> str | None:
+    return google.wrong_texts(values, google.DESCRIPTION, google.DESCRIPTIONS)
+
+
+def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if google.has_controls(brief.name):
+        yield Issue("name", "invalid", "Google Ads takes no name with control characters.")
+
+
+def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    try:
+        google.serving_days(account, brief)
+    except InvalidInput as problem:
+        yield from problem.issues
+
+
+def _manager(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    try:
+        google.login_headers(account)
+    except InvalidInput as problem:
+        yield from problem.issues
+
+
+GEOGRAPHY = "without a geography it would serve worldwide: give countries, locationIds or native targeting"
+ONE_AD = "a responsive search ad has headlines and descriptions"
+FORMATS = (
+    Format(
+        "responsive_search_ad",
+        "responsive search ad with keywords",
+        goals=("traffic",),
+        periods=("daily",),
+        bid={"traffic": "maximum cost per click: the ad group's bid, which its keywords inherit"},
+        inputs=(
+            Input("bid", "optional", accepts="without one Google sets bids to get the most clicks"),
+            Input("schedule.endAt", "optional"),
+            *(
+                Input(f"targeting.{member}", "any", group="geography", test=test, accepts=GEOGRAPHY)
+                for member, test in (
+                    ("countries", google.wrong_countries),
+                    ("locationIds", google.wrong_locations),
+                    ("native", google.wrong_native),
+                )
+            ),
+            Input("targeting.keywords", "required", test=google.wrong_keywords, accepts="1 to 50 different keywords"),
+            Input("creative.url", "required", test=google.wrong_url, accepts="http or https"),
+            Input("creative.headlines", "required", test=_wrong_headlines, accepts="3 to 15 of up to 30 characters"),
+            Input("creative.descriptions", "required", test=_wrong_descriptions, accepts="2 to 4 of up to 90"),
+            Input(
+                "platform.euPoliticalAdvertising",
+                "required",
+                accepts="true or false: whether it is political advertising under EU law; true does not serve there",
+            ),
+            Input("creative.existingId", "refused", reason="an ad belongs to its ad group and is made anew"),
+            *(Input(f"creative.{member}", "refused", reason=ONE_AD) for member in ("headline", "body")),
+            *(Input(f"creative.{member}", "refused", reason="it is text only") for member in ("imageUrl", "imageHash")),
+        ),
+        rules=(_name, _days, _manager),
+        notes=(
+            "The daily budget is an average: a day may spend up to twice as much, a month 30.4 times.",
+            "Days are whole days in the account's time zone.",
+            "It serves on Google Search only, to people who are in the places, in all languages.",
+        ),
+    ),
+)
+
+
+# -- settings -----------------------------------------------------------------------------------------------------
+
+Lock = Callable[[Entity, datetime | None], str | None]
+
+
+def _lock(*more: Lock) -> Lock:
+    """The first reason of several; what is removed is always locked."""
+
+    def lock(entity: Entity, now: datetime | None) -> str | None:
+        return next((reason for one in (_gone, *more) if (reason := one(entity, now))), None)
+
+    return lock
+
+
+def _gone(entity: Entity, now: datetime | None) -> str | None:
+    statuses = (text(entity, f"/{one}/status") for one in ("campaign", "adGroup", "adGroupAd"))
+    return "it is removed, which is final" if google.REMOVED in statuses else None
+
+
+def _name_of(kind: Kind, longest: int) -> Setting:
+    place = f"/{kind}/name"
+
+    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+        if google.has_controls(value):
+            raise refused("fields.name", "invalid", "Google Ads takes no name with control characters.")
+        return {place: value}
+
+    return Setting(kind, "name", place, longest=longest, lock=_lock(), write=write)
+
+
+def strategy_of(entity: Entity) -> str | None:
+    """The campaign's ``biddingStrategyType``."""
+    return text(entity, "/campaign/biddingStrategyType")
+
+
+def _shared(entity: Entity, now: datetime | None) -> str | None:
+    if text(entity, "/campaignBudget/period") == google.CUSTOM_PERIOD:
+        return "the budget is for the whole time of the campaign, not for a day"
+    users = text(entity, "/campaignBudget/referenceCount") or ""
+    several = users.isascii() and users.isdigit() and users not in ("0", "1")
+    return "shared budget" if several and read(entity, "/campaignBudget/explicitlyShared") is True else None
+
+
+def day_of(entity: Entity, member: str) -> str | None:
+    """The day of a campaign's ``startDateTime`` or ``endDateTime``."""
+    moment = text(entity, f"/campaign/{member}")
+    return moment[:10] if moment else None
+
+
+def _started(entity: Entity, now: datetime | None) -> str | None:
+    # CANNOT_MODIFY_START_DATE_IF_ALREADY_STARTED. Dates in ISO form sort as text.
+    start = day_of(entity, "startDateTime")
+    return "it has started" if now is not None and start is not None and start <= now.date().isoformat() else None
+
+
+def _portfolio(entity: Entity, now: datetime | None) -> str | None:
+    return "a portfolio strategy is attached" if text(entity, "/campaign/biddingStrategy") else None
+
+
+def _only(*strategies: str) -> Lock:
+    def lock(entity: Entity, now: datetime | None) -> str | None:
+        own = f"only under {' or '.join(strategies)}; change bidStrategy too"
+        return None if strategy_of(entity) in strategies else own
+
+    return lock
+
+
+def _other_ad(entity: Entity, now: datetime | None) -> str | None:
+    return None if text(entity, "/adGroupAd/ad/type") == google.SEARCH_AD else "it is no responsive search ad"
+
+
+CPA = {
+    "MAXIMIZE_CONVERSIONS": "/campaign/maximizeConversions/targetCpaMicros",
+    "TARGET_CPA": "/campaign/targetCpa/targetCpaMicros",
+}
+ROAS = {
+    "MAXIMIZE_CONVERSION_VALUE": "/campaign/maximizeConversionValue/targetRoas",
+    "TARGET_ROAS": "/campaign/targetRoas/targetRoas",
+}
+CEILING = {"TARGET_SPEND": "/campaign/targetSpend/cpcBidCeilingMicros"}
+
+
+def _by_strategy(places: Mapping[str, str]) -> Callable[[Entity], str]:
+    return lambda entity: places.get(strategy_of(entity) or "", next(iter(places.values())))
+
+
+def _strategy(entity: Entity, account: Account) -> Json:
+    kind = strategy_of(entity)
+    return next((member for member, shown in google.STRATEGIES.items() if shown == kind), kind)
+
+
+def _write_strategy(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    # An empty member would take away what the same strategy already holds.
+    if strategy_of(entity) == google.STRATEGIES[value]:
+        return {}
+    return {f"/campaign/{value}": {}, "/campaign/biddingStrategyType": google.STRATEGIES[value]}
+
+
+def _start(entity: Entity, account: Account) -> Json:
+    return day_of(entity, "startDateTime")
+
+
+def _end(entity: Entity, account: Account) -> Json:
+    return day_of(entity, "endDateTime")
+
+
+def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    return {"/campaign/startDateTime": google.first_moment(whole_day(value, account, "fields.startAt"))}
+
+
+def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    day = whole_day(value, account, "fields.endAt", ends=True) if value else None
+    return {"/campaign/endDateTime": google.last_moment(day) if day else None}
+
+
+def goal_name(goal: Mapping[str, Json]) -> str:
+    """A conversion goal as an edit names it."""
+    return f"{text(goal, '/category')}~{text(goal, '/origin')}"
+
+
+def _goals(entity: Entity, account: Account) -> Json:
+    goals = rows(entity, "/campaignConversionGoals", "campaign")
+    return [goal_name(goal) for goal in goals if read(goal, "/biddable") is True]
+
+
+def _write_goals(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    goals = rows(entity, "/campaignConversionGoals", "campaign")
+    known, wanted = [goal_name(goal) for goal in goals], set(value or ())
+    if not wanted <= set(known):
+        raise refused("fields.conversionGoals", "choice", f"This campaign's goals are {', '.join(known) or 'none'}.")
+    return {"/campaignConversionGoals": [{**goal, "biddable": goal_name(goal) in wanted} for goal in goals]}
+
+
+def _texts(member: str) -> Callable[[Entity, Account], Json]:
+    def show(entity: Entity, account: Account) -> Json:
+        return [text(one, "/text") for one in found_at(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}/*")]
+
+    return show
+
+
+def _write_texts(
+    member: str, wrong: Callable[[Sequence[str]], str | None]
+) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
+    """The whole list is replaced; a text that stays keeps the place that it is pinned to."""
+
+    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+        said = wrong(value)
+        if said is not None:
+            raise refused(member, "invalid", f"Google Ads: {said}.")
+        current = rows(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}", "ad")
+        pins = {text(one, "/text"): one["pinnedField"] for one in current if "pinnedField" in one}
+        assets = [{"text": one} | ({"pinnedField": pins[one]} if one in pins else {}) for one in value]
+        return {f"/adGroupAd/ad/responsiveSearchAd/{member}": assets}
+
+    return write
+
+
+def _url(entity: Entity, account: Account) -> Json:
+    return text(entity, "/adGroupAd/ad/finalUrls/0")
+
+
+def _write_url(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    said = google.wrong_url(value)
+    if said is not None:
+        raise refused("url", "invalid", f"Google Ads: {said}.")
+    return {"/adGroupAd/ad/finalUrls": [value]}
+
+
+def _path(member: str) -> Setting:
+    place = f"/adGroupAd/ad/responsiveSearchAd/{member}"
+
+    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+        if value is not None and google.columns(value) > google.PATH:
+            raise refused(f"fields.{member}", "too_long", f"{member} has at most {google.PATH} characters.")
+        return {place: value}
+
+    return Setting("ad", member, place, clears=True, lock=_lock(_other_ad), write=write)
+
+
+FIXED = "it is fixed after creation"
+NOT_SEARCH = "not offered for Search campaigns at this level"
+DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the account's time zone."
+SETTINGS = (
+    _name_of("campaign", google.CAMPAIGN_NAME),
+    Setting("campaign", "budget", "/campaignBudget/amountMicros", "money", period="daily", lock=_lock(_shared)),
+    Setting(
+        *("campaign", "startAt", "/campaign/startDateTime", "day"),
+        lock=_lock(_started),
+        read=_start,
+        write=_write_start,
+        note=DAYS_NOTE,
+    ),
+    Setting(
+        *("campaign", "endAt", "/campaign/endDateTime", "day"), clears=True, lock=_lock(), read=_end, write=_write_end
+    ),
+    Setting(
+        *("campaign", "bidStrategy", "/campaign/biddingStrategyType", "choice"),
+        choices=tuple(google.STRATEGIES),
+        lock=_lock(_portfolio),
+        read=_strategy,
+        write=_write_strategy,
+    ),
+    Setting("campaign", "targetCpa", _by_strategy(CPA), "money", lock=_lock(_portfolio, _only(*CPA))),
+    Setting("campaign", "targetRoas", _by_strategy(ROAS), "number", lock=_lock(_portfolio, _only(*ROAS))),
+    Setting("campaign", "bidCeiling", _by_strategy(CEILING), "money", lock=_lock(_portfolio, _only(*CEILING))),
+    Setting(
+        *("campaign", "bid", _by_strategy(CEILING | CPA), "money"),
+        lock=_lock(_portfolio, _only(*CEILING, *CPA)),
+        note="bid: the amount of the campaign's bid strategy, targetCpa or bidCeiling.",
+    ),
+    Setting(
+        *("campaign", "euPoliticalAdvertising", "/campaign/containsEuPoliticalAdvertising", "choice"),
+        choices=tuple(google.POLITICAL.values()),
+        lock=_lock(),
+        note="euPoliticalAdvertising has to be declared before locations are changed.",
+    ),
+    Setting(
+        *("campaign", "conversionGoals", "/campaignConversionGoals", "list"),
+        clears=True,
+        lock=_lock(),
+        read=_goals,
+        write=_write_goals,
+        note="conversionGoals: the goals to bid for, as CATEGORY~ORIGIN; all others are not bid for.",
+    ),
+    Setting("campaign", "spendCap", "/spendCap", "money", lock=NOT_SEARCH),
+    Setting("campaign", "frequencyCap", "/frequencyCaps", "list", lock=NOT_SEARCH),
+    Setting("campaign", "advertisingChannelType", "/campaign/advertisingChannelType", lock=FIXED),
+    _name_of("adGroup", google.AD_GROUP_NAME),
+    Setting(
+        *("adGroup", "bid", "/adGroup/cpcBidMicros", "money"),
+        lock=_lock(_only(google.STRATEGIES["manualCpc"])),
+        note="Keywords that have a bid of their own keep it.",
+    ),
+    Setting("adGroup", "type", "/adGroup/type", lock=FIXED),
+    Setting("adGroup", "campaign", "/adGroup/campaign", lock=FIXED),
+    *(
+        Setting(
+            *("ad", member, f"/adGroupAd/ad/responsiveSearchAd/{member}", "list"),
+            lock=_lock(_other_ad),
+            read=_texts(member),
+            write=_write_texts(member, wrong),
+            note=f"{member}: the whole list; texts with commas go into an edit's creative.",
+        )
+        for member, wrong in (("headlines", _wrong_headlines), ("descriptions", _wrong_descriptions))
+    ),
+    Setting("ad", "url", "/adGroupAd/ad/finalUrls", lock=_lock(_other_ad), read=_url, write=_write_url),
+    *map(_path, ("path1", "path2")),
+)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def _suggested(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    body = {"locale": "en", "locationNames": {"names": [sought]}}
+    url = f"{google.API}/geoTargetConstants:suggest"
+    return Request("POST", url, headers=google.login_headers(account), body=body, encoding="json")
+
+
+def _queried(resource: str, row: str, source: str, fields: str, *conditions: str, key: str = "id") -> Catalog:
+    """A catalog that is a query, ``fields`` being those of its source."""
+    query = google.gaql([f"{source}.{name}" for name in words(fields)], source, *conditions)
+
+    def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+        return google.searched(account, query, cursor)
+
+    return Catalog(resource, request, "/results", f"/{row}/{key}", f"/{row}/name", google.next_page)
+
+
+def _ads(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return google.searched(account, google.gaql(AD.fields, "ad_group_ad", *google.SOURCES["ad"].live), cursor)
+
+
+def _ad_id(row: Mapping[str, Json]) -> str:
+    return google.tail(text(row, "/adGroupAd/resourceName") or "")
+
+
+CATALOGS = (
+    Catalog(
+        "geo_targets",
+        _suggested,
+        "/geoTargetConstantSuggestions",
+        "/geoTargetConstant/id",
+        "/geoTargetConstant/canonicalName",
+        suffix="required",
+        note="geo_targets:<words>; targeting.locationIds takes the ids",
+    ),
+    _queried(
+        "languages", "languageConstant", "language_constant", "id code name", "language_constant.targetable = TRUE"
+    ),
+    _queried(
+        *("conversion_actions", "conversionAction", "conversion_action", "id name category type"),
+        f"conversion_action.status = '{google.ENABLED}'",
+    ),
+    _queried("user_lists", "userList", "user_list", "id name size_for_search membership_status"),
+    _queried("currencies", "currencyConstant", "currency_constant", "code name billable_unit_micros", key="code"),
+    _queried(
+        *("shared_budgets", "campaignBudget", "campaign_budget", "id name amount_micros"),
+        "campaign_budget.explicitly_shared = TRUE",
+    ),
+    Catalog(
+        "ads",
+        _ads,
+        "/results",
+        _ad_id,
+        "/adGroupAd/ad/responsiveSearchAd/headlines/0/text",
+        google.next_page,
+        note="Their name is their first headline.",
+    ),
+)
+
+
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
+
+ASSETS: Mapping[str, Json] = {
+    "headlines": [{"text": "Folding garden chairs"}, {"text": "Built for rain"}, {"text": "Free delivery"}],
+    "descriptions": [{"text": "Light, strong and easy to store."}, {"text": "Order today, sit down on Friday."}],
+}
+TEMPLATES = (
+    Template(
+        "campaign",
+        "Search campaign with a budget of its own",
+        {
+            "name": "Garden chairs autumn",
+            "status": google.PAUSED,
+            "advertisingChannelType": google.SEARCH,
+            "campaignBudget": {"amountMicros": "12340000", "deliveryMethod": "STANDARD", "explicitlyShared": False},
+            "manualCpc": {},
+            "networkSettings": {"targetGoogleSearch": True, "targetSearchNetwork": False},
+            "geoTargetTypeSetting": {"positiveGeoTargetType": google.PRESENCE},
+            "containsEuPoliticalAdvertising": google.POLITICAL[False],
+        },
+        "campaignBudget may be the name of a budget instead. Without a location it serves worldwide: edit it.",
+    ),
+    Template(
+        "adGroup",
+        "Ad group of a Search campaign",
+        {
+            "name": "Garden chairs autumn",
+            "status": google.PAUSED,
+            "type": google.SEARCH_GROUP,
+            "cpcBidMicros": "850000",
+        },
+        "parentId is the campaign's id.",
+    ),
+    Template(
+        "ad",
+        "Responsive search ad",
+        {
+            "status": google.PAUSED,
+            "ad": {"finalUrls": ["https://shop.example/chairs"], "responsiveSearchAd": ASSETS},
+        },
+        "parentId is the ad group's id.",
+    ),
+)
+
+METRICS = (
+    Metric("impressions", "/metrics/impressions", "count"),
+    Metric("clicks", "/metrics/clicks", "count"),
+    Metric("spend", "/metrics/costMicros", "micros"),
+    Metric("conversions", "/metrics/conversions", "decimal"),
+    Metric("conversionValue", "/metrics/conversionsValue", "major"),
+    Metric("videoViews", "/metrics/videoTrueviewViews", "count"),
+)
+
+ERRORS = (
+    ErrorRule("ambiguous", "network", "an error inside Google, after which it may have been done", ("internalError",)),
+    ErrorRule(
+        *("rejected", "token", "the token is expired, revoked or invalid"),
+        tuple(f"authenticationError.OAUTH_TOKEN_{one}" for one in ("EXPIRED", "INVALID", "REVOKED", "HEADER_INVALID")),
+    ),
+    ErrorRule(
+        *("rejected", "permission", "not permitted"),
+        ("authenticationError", "authorizationError", "operationAccessDeniedError", "quotaError.ACCESS_PROHIBITED"),
+    ),
+    ErrorRule("throttled", "limit", "too many operations for now, or for today", ("quotaError",)),
+    ErrorRule(
+        *("rejected", "not_found", "there is no such resource in this account"),
+        words(
+            "requestError.RESOURCE_NOT_FOUND requestError.BAD_RESOURCE_ID requestError.INVALID_CUSTOMER_ID"
+            " mutateError.RESOURCE_NOT_FOUND mutateError.RESOURCE_NOT_IN_GOOGLE_ADS"
+        ),
+    ),
+    ErrorRule("rejected", "limit", "the account holds as many as it may", ("resourceCountLimitExceededError",)),
+    ErrorRule("rejected", "network", "changed by somebody else at the same time", ("databaseError",)),
+    ErrorRule("rejected", "input", "against a policy of Google Ads", ("policyFindingError", "policyViolationError")),
+    ErrorRule("rejected", "token", "the consent was withdrawn or has run out", ("invalid_grant",), 400),
+    ErrorRule(
+        "rejected", "permission", "the app's credentials are not right", ("invalid_client", "unauthorized_client")
+    ),
+)
+
+NETWORK = Network(
+    code=google.CODE,
+    title="Google Ads",
+    version=google.VERSION,
+    hosts=(google.HOST, google.CONSENT_HOST, google.TOKEN_HOST),
+    login=Login("oauth2", scopes=(google.PERMISSION,), pkce=True),
+    unit=google.unit,
+    error=google.error,
+    levels=LEVELS,
+    formats=FORMATS,
+    settings=SETTINGS,
+    catalogs=CATALOGS,
+    metrics=METRICS,
+    errors=ERRORS,
+    money="Native amounts are micros, a million to one, as JSON strings.",
+    templates=TEMPLATES,
+    extras=(
+        Extra("loginCustomerId", "The manager that the account is reached through: digits."),
+        Extra("billableUnitMicros", "The least amount of the account's currency; all amounts are multiples of it."),
+        Extra("testAccount", "Whether it is a test account, which never serves.", ("true", "false"), settable=False),
+    ),
+    wait=google.wait,
+    items=google.items,
+    notes=(
+        "Removing is final.",
+        "Each write is one request, done whole or not at all; each operation in it counts against the daily quota.",
+        "Figures are revised for some days, conversions for longer.",
+    ),
+)
