@@ -20,7 +20,8 @@
      └─ VaultError                500  a stored secret cannot be opened
 
 Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``: whether a
-native write was ``not_applied``, ``applied`` or is ``unknown``.
+native write was ``not_applied``, ``applied`` or is ``unknown``; and the ``operation`` with its receipt, where one is
+concerned.
 """
 
 from __future__ import annotations
@@ -68,15 +69,23 @@ class NativeError:
 class AdsunifyError(Exception):
     """The base of all errors of this package."""
 
-    status: ClassVar[int] = 500
+    status: int = 500
     default_code: ClassVar[str] = "internal_error"
-    title: ClassVar[str] = "Internal error"
+    title: str = "Internal error"
 
-    def __init__(self, message: str, *, code: str | None = None, outcome: Outcome = "not_applied") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        outcome: Outcome = "not_applied",
+        operation: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.code = code or self.default_code
         self.outcome: Outcome = outcome
+        self.operation = operation
 
 
 class InvalidInput(AdsunifyError):
@@ -88,7 +97,8 @@ class InvalidInput(AdsunifyError):
 
     def __init__(self, issues: Sequence[Issue], *, code: str | None = None) -> None:
         self.issues = tuple(issues)
-        super().__init__("; ".join(f"{issue.path}: {issue.message}" for issue in self.issues), code=code)
+        sentences = (f"{issue.path}: {issue.message}" if issue.path else issue.message for issue in self.issues)
+        super().__init__(" ".join(sentences), code=code)
 
 
 def refused(path: str, code: str, message: str) -> InvalidInput:
@@ -188,7 +198,7 @@ class ProviderUnreadable(ProviderError):
 
 
 class OperationError(AdsunifyError):
-    """The state of an operation forbids the action; ``receipt`` holds what is known."""
+    """The state of an operation forbids the action; its receipt holds what is known."""
 
     status = 400
     default_code = "operation_refused"
@@ -203,8 +213,7 @@ class OperationError(AdsunifyError):
         native: NativeError | None = None,
         outcome: Outcome = "not_applied",
     ) -> None:
-        super().__init__(message, code=code, outcome=outcome)
-        self.operation = operation
+        super().__init__(message, code=code, outcome=outcome, operation=operation)
         self.native = native
 
 
