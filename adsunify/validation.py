@@ -34,6 +34,7 @@ MAX_DEPTH = 64
 MAX_NAME = 60  # characters of a member's name that a path shows
 MAX_INTEGER_BITS = 1024
 
+UUID = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 COUNTRY = r"^[A-Z]{2}$"
 CURRENCY = r"^[A-Z]{3}$"
 LANGUAGE = r"^[a-z]{2}$"
@@ -44,6 +45,7 @@ URI = (
 """Absolute, with scheme and host, in ASCII. Braces are let through: networks put macros into them."""
 
 FORMS = {
+    UUID: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
     COUNTRY: "two uppercase letters, such as US",
     CURRENCY: "three uppercase letters, such as EUR",
     LANGUAGE: "two lowercase letters, such as en",

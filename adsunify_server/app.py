@@ -10,25 +10,24 @@ from aiohttp import web
 
 from adsunify.contract import ENDPOINTS, Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
-from adsunify.errors import AdsunifyError, StoreError
+from adsunify.errors import AdsunifyError, InvalidInput, Issue, refused
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.wire import dumps
 
 from . import connect
 from .openapi import document
-from .problems import MEDIA_TYPE, http_problem, problem
+from .problems import MEDIA_TYPE, problem, refusal
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
-REQUEST_ID = web.RequestKey("request_id", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
-JSON_TYPES = ("application/json", "application/*", "*/*", "")
+JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
 def application(service: Service) -> web.Application:
     """The application over an open service; closing it lets writes in flight finish."""
-    app = web.Application(client_max_size=BODY_BYTES, middlewares=[refusals])
+    app = web.Application(client_max_size=BODY_BYTES, middlewares=[answered])
     for endpoint in ENDPOINTS:
         app.router.add_route(endpoint.method, PREFIX + endpoint.path, _handler(service, endpoint))
     openapi = dumps(document(service.settings.base_url)).encode("ascii")
@@ -46,65 +45,68 @@ def _fixed(body: bytes) -> Handler:
 
 
 @web.middleware
-async def refusals(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """What the HTTP layer refuses, and what fails here, as problem details."""
+async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Gives every answer its id, and turns errors into problem details."""
     request_id = uuid4().hex
-    request[REQUEST_ID] = request_id
+    answer = await _answer(request, handler, request_id)
+    answer.headers["X-Request-Id"] = request_id
+    answer.headers.setdefault("Cache-Control", "no-store")
+    return answer
+
+
+async def _answer(request: web.Request, handler: Handler, request_id: str) -> web.StreamResponse:
     try:
         return await handler(request)
     except AdsunifyError as error:
-        if isinstance(error, StoreError):
-            log.exception("%s %s", request_id, error.message)
-        headers = {"WWW-Authenticate": 'Bearer realm="adsunify"'} if error.status == 401 else {}
-        return problem(error, request_id, headers)
-    except web.HTTPException as refusal:
-        if refusal.status < 400:
-            raise
-        headers = {"Allow": refusal.headers["Allow"]} if "Allow" in refusal.headers else {}
-        return http_problem(refusal.status, request_id, headers)
+        if error.status >= 500:
+            log.exception("%s: %s", request_id, error.message)
+        return problem(error, request_id)
+    except web.HTTPException as refused_:
+        allow = {"Allow": refused_.headers["Allow"]} if "Allow" in refused_.headers else {}
+        return problem(refusal(refused_.status), request_id, allow)
     except Exception as failure:
         log.exception("%s failed", request_id)
-        answer = http_problem(500, request_id)
-        raise web.HTTPInternalServerError(
-            body=answer.body, content_type=MEDIA_TYPE, headers={"X-Request-Id": request_id}
-        ) from failure
+        told = problem(AdsunifyError("", outcome="unknown"), request_id)
+        headers = {"X-Request-Id": request_id, "Cache-Control": "no-store"}
+        raise web.HTTPInternalServerError(body=told.body, content_type=MEDIA_TYPE, headers=headers) from failure
 
 
 def _handler(service: Service, endpoint: Endpoint) -> Handler:
     async def handle(request: web.Request) -> web.Response:
         actor = await access.authenticate(service, request.headers.get("Authorization"))
         _negotiated(request, endpoint)
-        asked = Call(
-            path=dict(request.match_info),
-            query=_query(request),
-            body=await request.read() if endpoint.body is not None else b"",
-            idempotency_key=request.headers.get("Idempotency-Key"),
-        )
-        answer = await call(service, actor, endpoint, asked)
-        headers = {"X-Request-Id": request[REQUEST_ID], "Cache-Control": "no-store"}
-        if answer.replayed:
-            headers["Idempotency-Replayed"] = "true"
+        answer = await call(service, actor, endpoint, await _asked(request, endpoint))
         return web.Response(
             status=answer.status,
             body=dumps(answer.envelope()).encode("ascii"),
             content_type="application/json",
-            headers=headers,
+            headers={"Idempotency-Replayed": "true"} if answer.replayed else None,
         )
 
     return handle
 
 
 def _negotiated(request: web.Request, endpoint: Endpoint) -> None:
-    accepted = [part.split(";")[0].strip().lower() for part in request.headers.get("Accept", "").split(",")]
-    if not any(one in JSON_TYPES for one in accepted):
+    accepted = ",".join(request.headers.getall("Accept", []))
+    if accepted and not any(part.split(";")[0].strip().lower() in JSON_TYPES for part in accepted.split(",")):
         raise web.HTTPNotAcceptable
     if endpoint.body is not None and request.can_read_body and request.content_type != "application/json":
         raise web.HTTPUnsupportedMediaType
 
 
-def _query(request: web.Request) -> dict[str, str]:
-    """The query; a parameter given twice is refused by its second name, which no endpoint has."""
-    query: dict[str, str] = {}
-    for name, value in request.query.items():
-        query[name if name not in query else f"{name} (repeated)"] = value
-    return query
+async def _asked(request: web.Request, endpoint: Endpoint) -> Call:
+    """The call that a request is. What HTTP lets stand there twice is refused."""
+    twice = [name for name in request.query if len(request.query.getall(name)) > 1]
+    keys = request.headers.getall("Idempotency-Key", [])
+    if twice or len(keys) > 1:
+        names = dict.fromkeys([*twice, *(["Idempotency-Key"] if len(keys) > 1 else [])])
+        raise InvalidInput([Issue(name, "repeated", "must be given once.") for name in names])
+    body = await _body(request) if endpoint.body is not None else b""
+    return Call(dict(request.match_info), dict(request.query), body, keys[0] if keys else None)
+
+
+async def _body(request: web.Request) -> bytes:
+    try:
+        return await request.read()
+    except web.RequestPayloadError:
+        raise refused("", "malformed_body", "The body is not what its Content-Encoding says.") from None

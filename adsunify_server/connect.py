@@ -23,7 +23,6 @@ SAFE = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
 }
 
 
@@ -53,8 +52,9 @@ def add_routes(app: web.Application, service: Service) -> None:
         answer.del_cookie(COOKIE, path="/connect")
         return answer
 
-    app.router.add_get("/connect/callback/{network}", callback)
-    app.router.add_get("/connect/{token}", begin)
+    # no HEAD: links are single-use, and whatever previews them would use them up
+    app.router.add_get("/connect/callback/{network}", callback, allow_head=False)
+    app.router.add_get("/connect/{token}", begin, allow_head=False)
 
 
 def page(status: int, title: str, text: str) -> web.Response:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
 
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
-from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_PATTERNS, PREFIX
+from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_FORMS, PREFIX
 
 API_VERSION = "1.1.0"
 REFERENCE = "#/components/schemas/{model}"
@@ -53,7 +53,6 @@ def document(base_url: str) -> dict[str, Any]:
             "summary": "One advertising API over 12 ad networks.",
             "description": "Writes are prepared, reviewed, and only then executed.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
-            "contact": {"name": "adsunify", "url": base_url},
         },
         "servers": [{"url": base_url}],
         "tags": [{"name": section, "description": section} for section in dict.fromkeys(e.section for e in ENDPOINTS)],
@@ -97,8 +96,8 @@ def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
-            "schema": {"type": "string", "pattern": f"^{PATH_PATTERNS[name]}$"}
-            if name in PATH_PATTERNS
+            "schema": {"type": "string", "pattern": PATH_FORMS[name].pattern}
+            if name in PATH_FORMS
             else {"type": "string", "format": "uuid"},
         }
         for name in endpoint.parameters
@@ -153,9 +152,11 @@ def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
             "type": "object",
             "properties": {"nextCursor": {"type": ["string", "null"]}},
             "required": ["nextCursor"],
+            "additionalProperties": False,
         }
         envelope["properties"]["page"] = cursor
-        envelope["required"].append("page")
+        if get_origin(endpoint.answer) is list:  # a resumed report has no pages
+            envelope["required"].append("page")
     headers = {"X-Request-Id": {"description": "The id of this request.", "schema": {"type": "string"}}}
     if endpoint.idempotent:
         headers["Idempotency-Replayed"] = {"description": "The key was bound before.", "schema": {"type": "string"}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 Text = str | None
@@ -12,6 +12,7 @@ Uuid = str
 Milliseconds = int
 Role = Literal["viewer", "member", "admin"]
 OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
+Outcome = Literal["not_applied", "applied", "unknown"]
 StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
 
 
@@ -93,10 +94,10 @@ class Requirement(Shape):
     need: Literal["required", "optional", "one", "any", "refused"]
     goals: list[str]
     periods: list[str]
-    group: Text = None
-    choices: list[str] = []
-    reason: Text = None
-    accepts: Text = None
+    group: Text
+    choices: list[str]
+    reason: Text
+    accepts: Text
 
 
 class Workflow(Shape):
@@ -112,6 +113,75 @@ class Workflow(Shape):
     notes: list[str]
 
 
+class Login(Shape):
+    """How a network is connected."""
+
+    kind: Literal["oauth2", "oauth1", "credentials"]
+    scopes: list[str]
+    pkce: bool
+    note: str
+
+
+class AccountExtra(Shape):
+    """A native fact of an account that plans depend on."""
+
+    name: str
+    meaning: str
+    choices: list[str]
+    settable: bool
+
+
+class Level(Shape):
+    """One level of the native hierarchy: native states and what they mean, and how a unified status is set."""
+
+    kind: str
+    native: str
+    parent_kind: Text
+    states: dict[str, str]
+    settable: dict[str, str]
+    filters: list[str]
+    born: Text
+    note: Text
+
+
+class Setting(Shape):
+    """One setting that can be edited."""
+
+    level: str
+    field: str
+    unit: str
+    choices: list[str]
+    min: Text
+    max: Text
+    locked: Text
+    note: Text
+
+
+class CatalogKind(Shape):
+    """One allow-listed catalog; ``suffix``: whether it is asked for with ``:text``."""
+
+    resource: str
+    suffix: Literal["none", "optional", "required"]
+    note: Text
+
+
+class Metric(Shape):
+    """Where a normalized metric comes from."""
+
+    name: str
+    native: str
+    note: Text
+
+
+class Template(Shape):
+    """A native payload to start from."""
+
+    kind: str
+    title: str
+    payload: dict[str, Any]
+    note: Text
+
+
 class NetworkSummary(Shape):
     """One enabled network and how it is connected."""
 
@@ -119,9 +189,9 @@ class NetworkSummary(Shape):
     title: str
     version: str
     sunset: Text
-    login: dict[str, Any]
+    login: Login
     formats: list[str]
-    extras: list[dict[str, Any]]
+    extras: list[AccountExtra]
     notes: list[str]
 
 
@@ -129,11 +199,11 @@ class NetworkDetail(NetworkSummary):
     """Everything the tables declare of a network."""
 
     workflows: list[Workflow]
-    levels: list[dict[str, Any]]
-    settings: list[dict[str, Any]]
-    catalogs: list[dict[str, Any]]
-    metrics: list[dict[str, Any]]
-    templates: list[dict[str, Any]]
+    levels: list[Level]
+    settings: list[Setting]
+    catalogs: list[CatalogKind]
+    metrics: list[Metric]
+    templates: list[Template]
     units: str
 
 
@@ -308,6 +378,16 @@ class Receipt(Shape):
     steps: list[StepReceipt]
 
 
+class Stopped(Shape):
+    """Why the last execution stopped; ``step`` is the step's key."""
+
+    code: str
+    message: str
+    outcome: Outcome = "not_applied"
+    step: Text = None
+    network: NativeError | None = None
+
+
 class CreatedBy(Shape):
     """Who prepared the operation, and with what."""
 
@@ -336,7 +416,7 @@ class Operation(Shape):
     warnings: list[str]
     plan: PlanView
     receipt: Receipt
-    error: dict[str, Any] | None = None
+    error: Stopped | None = None
 
 
 class Validated(Shape):
@@ -356,41 +436,51 @@ class Prepared(Shape):
     operations: list[Operation]
 
 
-class BatchResult(Shape):
-    """What became of one operation of a batch."""
-
-    operation_id: Uuid
-    status: OperationStatus | None = None
-    operation: Operation | None = None
-    error: dict[str, Any] | None = None
-
-
-class Batch(Shape):
-    """Per-operation results."""
-
-    results: list[BatchResult]
-
-
 class ProblemIssue(Shape):
-    """One thing wrong with the input."""
+    """One thing wrong with the input: members by dots, list positions by a slash."""
 
     path: str
     code: str
     message: str
 
 
-class Problem(BaseModel):
-    """RFC 9457 problem details."""
+class Failure(Shape):
+    """What went wrong; ``outcome`` says whether a native write was applied."""
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
     type: str
     title: str
     status: int
     detail: str
     code: str
-    outcome: Literal["not_applied", "applied", "unknown"]
-    request_id: str
-    issues: list[ProblemIssue] = Field(default=[])
+    outcome: Outcome
+    issues: list[ProblemIssue] = []
     operation_id: Uuid | None = None
     operation: Operation | None = None
     network: NativeError | None = None
+
+
+class Problem(Failure):
+    """RFC 9457 problem details."""
+
+    request_id: str
+
+
+class BatchDone(Shape):
+    """An operation of a batch as it stands after the call."""
+
+    operation_id: Uuid
+    status: OperationStatus
+    operation: Operation
+
+
+class BatchFailed(Shape):
+    """An operation of a batch whose execution failed."""
+
+    operation_id: Uuid
+    error: Failure
+
+
+class Batch(Shape):
+    """Per-operation results, in the order asked for."""
+
+    results: list[BatchDone | BatchFailed]

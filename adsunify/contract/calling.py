@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any
-from uuid import UUID
+from typing import Any, TypeVar
+from unicodedata import category
 
 from attrs import frozen
 
@@ -16,8 +16,10 @@ from adsunify.service.core import Idempotency, Result, Service
 from adsunify.validation import WireModel, read
 from adsunify.wire import Json, canonical
 
-from .endpoint import PATH_PATTERNS, Endpoint
+from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
+from .requests import Nothing
 
+Model = TypeVar("Model", bound=WireModel)
 KEY_LENGTH = 200
 
 
@@ -42,7 +44,7 @@ class Answer:
     replayed: bool = False
 
     def envelope(self) -> dict[str, Json]:
-        """``{"data": ...}``, with ``page`` where the list pages."""
+        """``{"data": ...}``, with ``page`` where a list pages."""
         return {"data": self.data, "page": {"nextCursor": self.next_cursor}} if self.pages else {"data": self.data}
 
 
@@ -56,10 +58,10 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
     if endpoint.idempotent:
         key = asked.idempotency_key
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)
-    result = await endpoint.use_case(service, actor, **arguments)
-    if isinstance(result, Result):
-        return Answer(endpoint.status, result.data, endpoint.pages, result.next_cursor, result.replayed)
-    return Answer(endpoint.status, result, endpoint.pages)
+    found = await endpoint.use_case(service, actor, **arguments)
+    result = found if isinstance(found, Result) else Result(found)
+    pages = endpoint.pages and isinstance(result.data, list)
+    return Answer(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
 
 
 def permit(actor: Actor, endpoint: Endpoint) -> None:
@@ -71,79 +73,48 @@ def permit(actor: Actor, endpoint: Endpoint) -> None:
 
 
 def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
-    """The use case's keyword arguments, and the digest of the canonical request (for idempotency keys)."""
+    """The use case's keyword arguments, and the digest of the canonical request (for idempotency keys).
+
+    Raises InvalidInput with all that is wrong with path, header, query and body.
+    """
     issues: list[Issue] = []
     path = {name: _path_value(name, asked.path[name], issues) for name in endpoint.parameters}
     _check_key(endpoint, asked.idempotency_key, issues)
-    arguments: dict[str, Any] = {_snake(name): value for name, value in path.items()}
-    body: WireModel | None = None
-    try:
-        if endpoint.query is not None:
-            arguments |= _members(read(endpoint.query, asked.query))
-        elif asked.query:
-            issues.extend(Issue(name, "unknown", "is no query parameter of this endpoint.") for name in asked.query)
-        if endpoint.body is not None:
-            body = read(endpoint.body, asked.body or b"{}")
-            arguments |= _members(body)
-    except InvalidInput as problem:
-        issues.extend(problem.issues)
+    query = _read(endpoint.query or Nothing, asked.query, issues)
+    body = _read(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None
     if issues:
         raise InvalidInput(issues)
-    return arguments, _digest(endpoint, path, body)
+    arguments: dict[str, Any] = {_snake(name): value for name, value in path.items()}
+    for model in (query, body):
+        arguments |= {} if model is None else {name: getattr(model, name) for name in type(model).model_fields}
+    members = None if body is None else body.to_json()
+    return arguments, hashlib.sha256(canonical([endpoint.operation_id, path, members])).hexdigest()
 
 
-def _digest(endpoint: Endpoint, path: Mapping[str, str], body: WireModel | None) -> str:
-    if not endpoint.idempotent:
-        return ""
-    members = None if body is None else _json(body.model_dump(exclude_none=True))
-    return hashlib.sha256(canonical([endpoint.operation_id, dict(path), members])).hexdigest()
-
-
-def _json(value: Any) -> Json:
-    if isinstance(value, dict):
-        return {name: _json(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_json(member) for member in value]
-    return str(value) if isinstance(value, UUID) else value
-
-
-def _members(model: WireModel) -> dict[str, Any]:
-    values = {name: getattr(model, name) for name in type(model).model_fields}
-    return {name: _plain(value) for name, value in values.items()}
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return value
+def _read(model: type[Model], given: bytes | Mapping[str, str], issues: list[Issue]) -> Model | None:
+    try:
+        return read(model, given)
+    except InvalidInput as problem:
+        issues.extend(problem.issues)
+        return None
 
 
 def _path_value(name: str, value: str, issues: list[Issue]) -> str:
-    pattern = PATH_PATTERNS.get(name)
-    if pattern is None:
-        try:
-            return str(UUID(value)) if len(value) == 36 else _refuse(name, issues)
-        except ValueError:
-            return _refuse(name, issues)
-    if not re.fullmatch(pattern, value) or "\x00" in value:
-        issues.append(Issue(name, "malformed", f"{name} does not have the form {pattern}."))
-    return value
-
-
-def _refuse(name: str, issues: list[Issue]) -> str:
-    issues.append(Issue(name, "malformed", f"{name} is a uuid."))
-    return ""
+    form = PATH_FORMS.get(name, UUID_FORM)
+    if not re.fullmatch(form.pattern, value):
+        issues.append(Issue(name, "malformed", f"must be {form.words}."))
+    return value.lower() if form is UUID_FORM else value
 
 
 def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None:
     if key is None:
         return
     if not endpoint.idempotent:
-        issues.append(Issue("Idempotency-Key", "not_supported", "This endpoint takes no idempotency key."))
+        issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
     elif not 1 <= len(key) <= KEY_LENGTH:
-        issues.append(Issue("Idempotency-Key", "length", f"An idempotency key has 1 to {KEY_LENGTH} characters."))
+        issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {KEY_LENGTH} characters."))
+    elif any(category(character) in ("Cc", "Cs") for character in key):
+        issues.append(Issue("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters."))
 
 
 def _snake(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.validation import WireModel
+from adsunify.validation import FORMS, UUID, WireModel
 
 Access = Literal["read", "write", "admin"]
 """``read``: any valid credential. ``write``: a write credential, role member. ``admin``: the same, role admin."""
@@ -16,12 +16,21 @@ PREFIX = "/api/v1/ads"
 ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
 """Every endpoint may answer these: SPEC.md "Errors" and the additions of DECISIONS.md."""
 
-PATH_PATTERNS = {
-    "network": r"[a-z]{1,20}",
-    "resource": r"[A-Za-z_]+(:[A-Za-z0-9_-]+)?",
-    "entityId": r".{1,300}",
+
+@frozen(eq=False)
+class Form:
+    """What a path parameter must look like, for machines and in words."""
+
+    pattern: str
+    words: str
+
+
+UUID_FORM = Form(UUID, FORMS[UUID])
+"""Every parameter that is not named below."""
+PATH_FORMS = {
+    "network": Form(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
+    "resource": Form(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
 }
-"""Path parameters that are not uuids."""
 
 
 @frozen(eq=False)

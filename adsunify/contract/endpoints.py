@@ -22,7 +22,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         body=requests.NewKey,
         status=201,
     ),
-    Endpoint("DELETE", "/keys/{keyId}", "Access", "Revoke an API key", access.revoke_key, answers.Key, access="write"),
+    Endpoint("DELETE", "/keys/{keyId}", "Access", "Revoke an API key", access.revoke_key, answers.Key, access="admin"),
     # -- Connections, networks, accounts ---------------------------------------------------------------------------
     Endpoint("GET", "/connections", "Connections", "List connections", connections.list_, list[answers.Connection]),
     Endpoint(

@@ -116,17 +116,13 @@ def _workflow(network: Network, one: Format) -> dict[str, Json]:
 
 
 def _requirement(row: Input) -> dict[str, Json]:
-    value: dict[str, Json] = {
+    return {
         "path": row.path,
         "need": row.need,
         "goals": list(row.goals),
         "periods": list(row.periods),
+        "group": row.group or None,
         "choices": list(row.choices),
+        "reason": row.reason or None,
+        "accepts": row.accepts or None,
     }
-    if row.group:
-        value["group"] = row.group
-    if row.reason:
-        value["reason"] = row.reason
-    if row.accepts:
-        value["accepts"] = row.accepts
-    return value
