@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from adsunify.actor import Actor
 from adsunify.errors import InvalidInput, Issue
-from adsunify.networks import adapter
 from adsunify.steps import Kind, Plan
 
 from . import preparing
@@ -47,8 +46,7 @@ async def status(
 
 
 async def _one(session: Session, kind: Kind, index: int, entity_id: str, status: str) -> Plan | list[Issue]:
-    plans = adapter(session.account.network).plans
     try:
-        return await session.run(plans.plan_status(session.native, kind, entity_id, status))
+        return await session.run(session.adapter.plans.plan_status(session.native, kind, entity_id, status))
     except InvalidInput as problem:
         return [Issue(f"entityIds/{index}", issue.code, issue.message) for issue in problem.issues]

@@ -6,7 +6,7 @@ from adsunify.actor import Actor
 from adsunify.brief import CampaignBrief
 from adsunify.checks import check
 from adsunify.errors import InvalidInput, Issue, ProviderError
-from adsunify.networks import Adapter, adapter
+from adsunify.network import Format
 from adsunify.steps import Plan
 from adsunify.wire import Json
 
@@ -18,15 +18,14 @@ from .session import Session
 async def validate(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
     """Hold a brief against the network's rules and show the plan it would become; nothing is saved or published."""
     session = await Session.of(service, actor, account_id)
-    one = adapter(session.account.network)
-    plan, warnings = await _planned(service, session, one, campaign)
+    chosen, plan = await _planned(service, session, campaign)
     return {
         "valid": True,
-        "network": one.network.code,
-        "format": check(one.network, session.native, campaign).code,
+        "network": plan.network,
+        "format": chosen.code,
         "plan": shapes.plan_view(plan),
         "risk": plan.risk,
-        "warnings": [*plan.warnings, *warnings],
+        "warnings": list(plan.warnings),
     }
 
 
@@ -38,9 +37,8 @@ async def create(
     if bound is not None:
         return bound
     session = await Session.of(service, actor, account_id)
-    one = adapter(session.account.network)
-    plan, warnings = await _planned(service, session, one, campaign)
-    return await preparing.keep(service, actor, account_id, [preparing.warned(plan, warnings)], idempotency)
+    _, plan = await _planned(service, session, campaign)
+    return await preparing.keep(service, actor, account_id, [plan], idempotency)
 
 
 async def activate(
@@ -51,24 +49,25 @@ async def activate(
     if bound is not None:
         return bound
     session = await Session.of(service, actor, account_id)
+    session.needs_active()
     source = await preparing.source(service, actor, account_id, source_operation_id)
-    one = adapter(session.account.network)
-    plan = await session.run(one.plans.plan_activate(session.native, source.plan, source.outputs))
+    plan = await session.run(session.adapter.plans.plan_activate(session.native, source.plan, source.outputs))
     return await preparing.keep(service, actor, account_id, [plan], idempotency, source_operation_id)
 
 
-async def _planned(service: Service, session: Session, one: Adapter, brief: CampaignBrief) -> tuple[Plan, list[str]]:
-    """The plan and the preflight's warnings; raises InvalidInput with paths below ``campaign``."""
+async def _planned(service: Service, session: Session, brief: CampaignBrief) -> tuple[Format, Plan]:
+    """The format that the brief is, and the plan with all warnings; raises InvalidInput with paths as in the body."""
+    session.needs_active()
+    network, plans, now = session.adapter.network, session.adapter.plans, service.now()
     try:
-        check(one.network, session.native, brief, service.now())
-        session.needs_active()
-        plan = await session.run(one.plans.plan_create(session.native, brief, service.now()))
-        issues, warnings = await _preflight(session, one, brief)
+        chosen = check(network, session.native, brief, now)
+        plan = await session.run(plans.plan_create(session.native, brief, now))
+        issues, warnings = await _preflight(session, brief)
         if issues:
             raise InvalidInput(issues)
     except InvalidInput as problem:
         raise InvalidInput([_below(issue) for issue in problem.issues], code=problem.code) from None
-    return plan, warnings
+    return chosen, preparing.warned(plan, warnings)
 
 
 def _below(issue: Issue) -> Issue:
@@ -76,9 +75,9 @@ def _below(issue: Issue) -> Issue:
     return Issue(path, issue.code, issue.message)
 
 
-async def _preflight(session: Session, one: Adapter, brief: CampaignBrief) -> tuple[list[Issue], list[str]]:
+async def _preflight(session: Session, brief: CampaignBrief) -> tuple[list[Issue], list[str]]:
     try:
-        found: tuple[list[Issue], list[str]] = await session.run(one.plans.preflight(session.native, brief))
+        found = await session.run(session.adapter.plans.preflight(session.native, brief))
     except ProviderError as problem:
         return [], [f"The check at the network could not be made: {problem.message}"]
     return found

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, NativeError, OperationError
+from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, NativeError, OperationError, StoreError
+from adsunify.executor import Ending
+from adsunify.problems import described
 from adsunify.store import attempts, operations
 from adsunify.store.attempts import Attempt
 from adsunify.store.clock import Clock
@@ -38,13 +41,28 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
     """
     record, tried = await read(service, actor, operation_id)
     if record.status == "prepared" and not record.expired and record.retry_after is None:
-        ending = await execution.run(service, actor, operation_id)
+        try:
+            ending = await execution.run(service, actor, operation_id)
+        except StoreError as failure:
+            failure.outcome = "unknown"  # a write may have been sent: the operation must be read
+            raise
         record, tried = await read(service, actor, operation_id)
+        record = _ended(record, ending)
         if ending.refused == "access":
             raise Forbidden(
-                "The credential, its owner's role or the account no longer permits native writes.", code="access_lost"
+                "The credential, its owner's role or the account no longer permits native writes.",
+                code="access_lost",
+                operation=shapes.operation(service, record, tried),
             )
     return _told(service, record, tried)
+
+
+def _ended(record: OperationRecord, ending: Ending) -> OperationRecord:
+    """The record with what an execution that stopped before its claim, and so stored nothing, has to say."""
+    if record.status != "prepared" or ending.status != "prepared" or ending.refused is not None:
+        return record
+    wait = ending.retry_after if record.retry_after is None else record.retry_after
+    return evolve(record, next_action=ending.next_action, retry_after=wait, error=ending.error)
 
 
 async def execute_many(
@@ -63,23 +81,17 @@ async def _one(service: Service, actor: Actor, operation_id: str) -> dict[str, J
     try:
         found = await execute(service, actor, operation_id=operation_id, confirmed=True)
     except AdsunifyError as problem:
-        result: dict[str, Json] = {"operationId": operation_id, "error": _error(problem)}
-        if isinstance(problem, OperationError) and problem.operation is not None:
-            result |= {"status": problem.operation["status"], "operation": problem.operation}
-        return result
+        return {"operationId": operation_id, "error": described(problem)}
     return {"operationId": operation_id, "status": found["status"], "operation": found}
-
-
-def _error(problem: AdsunifyError) -> dict[str, Json]:
-    error: dict[str, Json] = {"code": problem.code, "message": problem.message, "outcome": problem.outcome}
-    if isinstance(problem, OperationError) and problem.native is not None:
-        error["network"] = problem.native.to_json()
-    return error
 
 
 async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """Cancel your own prepared operation; the receipts of what was written before stay."""
-    await service.store.write(operations.cancel, actor, operation_id, service.store.clock)
+    try:
+        await service.store.write(operations.cancel, actor, operation_id, service.store.clock)
+    except OperationError as problem:
+        problem.operation = await get(service, actor, operation_id=operation_id)
+        raise
     return await get(service, actor, operation_id=operation_id)
 
 
@@ -89,6 +101,19 @@ async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
 async def read(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, list[Attempt]]:
     """An operation in the actor's scope and its attempts; raises NotFound."""
     return await service.store.read(_read, actor, operation_id, service.store.clock)
+
+
+async def read_all(
+    service: Service, actor: Actor, operation_ids: Sequence[str]
+) -> list[tuple[OperationRecord, list[Attempt]]]:
+    """Several operations, as :func:`read`."""
+    return await service.store.read(_read_all, actor, operation_ids, service.store.clock)
+
+
+def _read_all(
+    connection: Connection, actor: Actor, operation_ids: Sequence[str], clock: Clock
+) -> list[tuple[OperationRecord, list[Attempt]]]:
+    return [_read(connection, actor, one, clock) for one in operation_ids]
 
 
 def _read(

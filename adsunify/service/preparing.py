@@ -17,7 +17,7 @@ from adsunify.wire import Json
 
 from . import shapes
 from .core import Idempotency, Result, Service
-from .operations import read
+from .operations import read, read_all
 
 
 @frozen
@@ -52,7 +52,7 @@ async def keep(
 
 
 async def _result(service: Service, actor: Actor, ids: Sequence[str], replayed: bool, many: bool) -> Result:
-    shown: list[Json] = [shapes.operation(service, *await read(service, actor, one)) for one in ids]
+    shown: list[Json] = [shapes.operation(service, *found) for found in await read_all(service, actor, ids)]
     return Result({"operations": shown} if many else shown[0], replayed=replayed)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from adsunify.reading import Entity
 from adsunify.steps import Plan, Step, change_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
@@ -94,8 +93,3 @@ def receipt(attempt: Attempt) -> dict[str, Json]:
         "response": found.response,
         "error": whole["error"],
     }
-
-
-def node(entity: Entity) -> dict[str, Json]:
-    """An entity of a tree or list."""
-    return entity.to_json()
