@@ -386,6 +386,7 @@ async def run_flow(
             try:
                 answer = await _answer(asked, send, sleep)
             except ProviderError as problem:
+                problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
                 asked = flow.throw(problem)
             else:
                 asked = flow.send(answer)

@@ -13,13 +13,23 @@ from datetime import date
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import AdsunifyError, InvalidInput, Issue, ProviderError, ProviderThrottled, ProviderUnreadable
+from adsunify.editing import local_time
+from adsunify.errors import (
+    AdsunifyError,
+    InvalidInput,
+    Issue,
+    ProviderError,
+    ProviderThrottled,
+    ProviderUnreadable,
+    TokenRefused,
+)
 from adsunify.insights import Insights, Pending
 from adsunify.reading import Entity, Query, Tree
 from adsunify.store import connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.entities import Seen
+from adsunify.store.reports import ReportRecord
 from adsunify.wire import Json, canonical
 
 from .core import Result, Service, moment
@@ -27,6 +37,10 @@ from .session import Session
 
 FIRST_TRIES = 3
 STARTING = Pending(job="", status="starting", retry_after_ms=1000)
+"""Another call is asking the network for the same report; the network has not named the job yet."""
+STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
+PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
+"""Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
 KINDS = ("campaign", "adGroup", "ad")
 
 
@@ -125,45 +139,49 @@ async def insights(service: Service, actor: Actor, *, account_id: str, start_dat
     session = await Session.of(service, actor, account_id)
     if end_date < start_date:
         raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
-    if start_date > service.now().date():
+    if start_date > _today(service, session):
         raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
     if not session.adapter.network.reports:
-        found = await _report(service, session, start_date, end_date, None)
-        return _insights(session, found)
-    record, mine = await service.store.write(
-        reports.begin,
-        actor.workspace_id,
-        account_id,
-        start_date.isoformat(),
-        end_date.isoformat(),
-        service.store.clock,
-    )
-    if record.job is None and not mine:
-        return _insights(session, Insights.waiting(start_date, end_date, session.native.timezone, STARTING))
+        return _insights(session, await _report(service, session, start_date, end_date, None))
+    days = start_date.isoformat(), end_date.isoformat()
+    for _ in range(STARTING_LOOKS):
+        record, mine = await service.store.write(
+            reports.begin, actor.workspace_id, account_id, *days, service.store.clock
+        )
+        if mine or record.job is not None:
+            return _insights(session, await _advanced(service, session, record))
+        await asyncio.sleep(STARTING_SECONDS)  # another call asks for it at this moment
+    return _insights(session, Insights.waiting(start_date, end_date, session.native.timezone, STARTING))
+
+
+def _today(service: Service, session: Session) -> date:
+    now = service.now()
+    return (local_time(session.native, now) or now).date()
+
+
+async def _advanced(service: Service, session: Session, record: ReportRecord) -> Insights:
+    """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good."""
+    start, end = date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
     try:
-        found = await _report(service, session, start_date, end_date, record.job)
-    except (ProviderThrottled, ProviderUnreadable):
-        if record.job is None:
+        found = await _report(service, session, start, end, record.job)
+    except AdsunifyError as problem:
+        if record.job is None or not isinstance(problem, PASSING):
             await service.store.write(reports.finished, record.id)
-        raise
-    except ProviderError:
-        await service.store.write(reports.finished, record.id)
         raise
     if found.pending is not None:
         await service.store.write(reports.started, record.id, found.pending.job, service.store.clock)
     else:
         await service.store.write(reports.finished, record.id)
-    return _insights(session, found)
+    return found
 
 
 async def _report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
     flow = session.adapter.reads.insights(session.native, start, end, job, service.now())
     try:
         found = await session.run(flow)
-    except (ProviderThrottled, ProviderUnreadable):
-        raise
-    except ProviderError:
-        await service.store.write(_event, "sync.failed", session.account, "insights", service.store.clock)
+    except ProviderError as problem:
+        if not isinstance(problem, PASSING):
+            await service.store.write(_event, "sync.failed", session.account, "insights", service.store.clock)
         raise
     if found.pending is None and found.coverage.complete:
         await service.store.write(_event, "analytics.synced", session.account, "insights", service.store.clock)
@@ -205,9 +223,11 @@ async def catalog(
 
 
 async def _resumed(service: Service, session: Session, job: str) -> Json:
-    now = service.now()
-    flow = session.adapter.reads.insights(session.native, now.date(), now.date(), job, now)
-    return _insights(session, await session.run(flow))
+    record = await service.store.read(reports.of_job, session.account.id, job)
+    if record is not None:
+        return _insights(session, await _advanced(service, session, record))
+    today = _today(service, session)  # read to its end before: the network names its days
+    return _insights(session, await _report(service, session, today, today, job))
 
 
 def signed(key: bytes, account_id: str, asked: Json, cursor: str | None) -> str | None:

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.connecting import Credentials
-from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError, refused
+from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError, VaultError, refused
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.reading import FoundAccount
 from adsunify.store import connections, consents, new_id, sealed
@@ -163,9 +163,10 @@ async def disconnect(service: Service, actor: Actor, *, connection_id: str) -> J
     record = await service.store.read(connections.get_connection, actor.workspace_id, connection_id)
     found = await service.store.read(sealed.get, connections.SECRETS, connection_id)
     if FIELD in found:
-        credentials = opened(service, actor.workspace_id, connection_id, found[FIELD])
-        flow = adapter(record.network).reads.revoke(service.app(record.network), credentials)
-        with suppress(ProviderError):  # dead already, or out of reach: here they are forgotten in any case
+        # dead already, out of reach, or not to be opened any more: here they are forgotten in any case
+        with suppress(ProviderError, VaultError, InvalidInput):
+            credentials = opened(service, actor.workspace_id, connection_id, found[FIELD])
+            flow = adapter(record.network).reads.revoke(service.app(record.network), credentials)
             await _run(service, record.network, flow, credentials)
     record = await service.store.write(connections.disconnect, actor.workspace_id, connection_id, service.store.clock)
     return shown(record, await service.store.read(connections.accounts_through, actor.workspace_id, connection_id))

@@ -38,6 +38,7 @@ _OF_RANGE = select(reports).where(
     reports.c.start_date == bindparam("of_start"),
     reports.c.end_date == bindparam("of_end"),
 )
+_OF_JOB = select(reports).where(reports.c.account_id == bindparam("of_account"), reports.c.job == bindparam("of_job"))
 _TAKE_OVER = (
     update(reports)
     .where(
@@ -87,6 +88,12 @@ def get(connection: Connection, account_id: str, start_date: str, end_date: str)
     row = connection.execute(
         _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
     ).one_or_none()
+    return None if row is None else ReportRecord(**row._mapping)
+
+
+def of_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
+    """The report that a job makes, if it is being made for this account."""
+    row = connection.execute(_OF_JOB, {"of_account": account_id, "of_job": job}).one_or_none()
     return None if row is None else ReportRecord(**row._mapping)
 
 
