@@ -1,0 +1,18 @@
+"""What a Python developer holds: ``Ads``, and ``AsyncAds`` with the same methods awaited.
+
+Both speak the contract's rows, either to a store of their own (``sqlite:///ads.db``, ``postgresql://...``) or to a
+server (``https://...`` with a token)::
+
+    with Ads("sqlite:///ads.db") as ads:
+        account = ads.accounts("meta")[0]
+        operation = ads.create(account, brief)            # prepared: nothing written yet
+        receipt = ads.execute(operation, confirmed=True)
+"""
+
+from __future__ import annotations
+
+from .asynchronous import AsyncAds
+from .records import Account, Operation
+from .synchronous import Ads
+
+__all__ = ["Account", "Ads", "AsyncAds", "Operation"]

@@ -1,0 +1,130 @@
+"""How a row of the contract is called: here, over a store of one's own, or at a server."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import quote
+
+from attrs import frozen
+
+from adsunify.actor import Actor
+from adsunify.contract import Call, Endpoint, call
+from adsunify.contract.endpoint import PREFIX
+from adsunify.errors import ProviderThrottled, ProviderUnreadable, refused
+from adsunify.problems import error_from
+from adsunify.service.opening import SANDBOX_URL, open_service
+from adsunify.wire import Json, loads
+
+if TYPE_CHECKING:
+    import httpx
+
+    from adsunify.service.core import Service
+
+LOCAL = "local"
+
+
+class Door(Protocol):
+    """How a row of the contract is called: here, or at a server."""
+
+    async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        """The envelope of the answer; raises the errors of :mod:`adsunify.errors`."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+@frozen
+class LocalDoor:
+    """A store of our own, as the user ``local`` of a workspace: an admin who may write."""
+
+    service: Service
+    actor: Actor
+
+    async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        return (await call(self.service, self.actor, endpoint, asked)).envelope()
+
+    async def close(self) -> None:
+        await self.service.close()
+
+
+@frozen
+class RemoteDoor:
+    """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so."""
+
+    client: httpx.AsyncClient
+
+    async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        import httpx
+
+        path = PREFIX + endpoint.path
+        for name, value in asked.path.items():
+            path = path.replace("{" + name + "}", quote(value, safe=":"))
+        headers: dict[bytes, bytes] = {}
+        if asked.idempotency_key is not None:
+            headers[b"Idempotency-Key"] = asked.idempotency_key.encode("utf-8", "replace")
+        if endpoint.body is not None:
+            headers[b"Content-Type"] = b"application/json"
+        content = asked.body if endpoint.body is not None else None
+        try:
+            answer = await self.client.request(
+                endpoint.method, path, params=dict(asked.query), content=content, headers=headers
+            )
+            body: Mapping[str, Json] = loads(answer.content)
+            if answer.status_code >= 400:
+                error = error_from(body)
+            elif "data" in body:
+                return body
+            else:
+                raise ValueError("it is no answer of this API")
+        except (httpx.HTTPError, ValueError, LookupError, TypeError) as problem:
+            unsent = isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
+            raise ProviderUnreadable(
+                f"The server gave no usable answer: {problem}",
+                code="server_unreachable",
+                outcome="not_applied" if unsent or endpoint.method == "GET" else "unknown",
+            ) from problem
+        if isinstance(error, ProviderThrottled) and "Retry-After" in answer.headers:
+            error.retry_after = float(answer.headers["Retry-After"])
+        raise error
+
+    async def close(self) -> None:
+        await self.client.aclose()
+
+
+async def open_door(url: str, token: str | None, workspace: str, environment: Mapping[str, str]) -> Door:
+    """The server at an http(s) address, or a database, migrated. Raises InvalidInput, StoreError."""
+    if url.startswith(("http://", "https://")):
+        return _remote(url, token)
+    if token is not None:
+        raise refused("token", "not_supported", "goes with a server's address, not with a database.")
+    opened = await open_service(url, environment, sandbox_url=environment.get(SANDBOX_URL) or None)
+    try:
+        return LocalDoor(opened.service, await _local(opened.service, workspace))
+    except BaseException:
+        await opened.service.close()
+        raise
+
+
+def _remote(url: str, token: str | None) -> RemoteDoor:
+    import httpx
+
+    if not token:
+        raise refused("token", "required", "is needed to call a server.")
+    return RemoteDoor(
+        httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
+            timeout=httpx.Timeout(120.0, connect=10.0),
+            trust_env=False,
+        )
+    )
+
+
+async def _local(service: Service, workspace: str) -> Actor:
+    from adsunify.store import people
+
+    home = await service.store.write(people.ensure_workspace, workspace, service.store.clock)
+    user = await service.store.write(people.ensure_user, LOCAL, service.store.clock)
+    await service.store.write(people.set_membership, home.id, user.id, "admin", service.store.clock)
+    return Actor(home.id, user.id, LOCAL, "admin", True, "local")
