@@ -13,7 +13,7 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from .errors import InvalidInput, Issue
+from .errors import InvalidInput, Issue, ProviderUnreadable
 from .money import changed, major
 from .network import Account, Network, Setting, counted, level, native_units, timezone_of, whole_units
 from .schedule import instant, local_days, zone
@@ -125,7 +125,8 @@ def settings(
 def edited(
     network: Network, account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> Edited:
-    """What the edit's ``fields`` become natively. Raises InvalidInput with all issues; nothing is rounded upward."""
+    """What the edit's ``fields`` become natively. Raises InvalidInput with all issues, ProviderUnreadable for an
+    entity of another shape; nothing is rounded upward."""
     table = settings_of(network, kind)
     now = local_time(account, now)
     known = {setting.field for setting in table}
@@ -159,7 +160,10 @@ def edited(
             issues.extend(problem.issues)
             continue
         for pointer, new in written.items():
-            put(current, pointer, new)
+            try:
+                put(current, pointer, new)
+            except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
+                raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
         result.update(written)
         changes.append(Change(setting.field, before, shown(network, account, setting, current)))
     if issues:
