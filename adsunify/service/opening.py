@@ -12,7 +12,7 @@ from adsunify.connecting import App
 from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
 from adsunify.operation import LEASE_MILLISECONDS
-from adsunify.store import Clock, open_store
+from adsunify.store import Clock, Store, open_store
 from adsunify.transport import HttpTransport
 from adsunify.vault import KeyRing, parse_ring, ring_file
 
@@ -54,12 +54,15 @@ async def open_service(
         lease=_lease(environment),
         sandbox_url=sandbox_url,
     )
-    ring, made = _ring(database, environment)
     transport = HttpTransport(sandbox_url)
+    store: Store | None = None
     try:
         store = await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+        ring, made = _ring(database, environment)
     except BaseException:
         await transport.aclose()
+        if store is not None:
+            await store.close()
         raise
     return Opened(Service(store, ring, transport, settings), made)
 
