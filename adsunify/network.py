@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import field, frozen
 
 from .errors import InvalidInput, Issue, refused
-from .money import major, units
+from .money import LARGEST, major, units
 from .steps import Kind, Step, StepAction
 from .wire import Json, Request, Response, read
 
@@ -80,11 +80,12 @@ def native_units(unit: Unit, count: int) -> Json:
 
 
 def counted(unit: Unit, native: Json) -> int | None:
-    """The native units of an amount as the network's JSON holds it; None where it is no such amount."""
+    """The native units of an amount as the network's JSON holds it; None where it is no amount of 64 bits."""
     try:
         if unit.form == "major":
             return units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
-        return int(native) if is_number(native) or isinstance(native, str) else None
+        count = int(native) if is_number(native) or isinstance(native, str) else None
+        return count if count is not None and abs(count) <= LARGEST else None
     except (ValueError, InvalidOperation, InvalidInput):
         return None
 

@@ -150,6 +150,11 @@ def _as_sent(expected: Json, found: Json) -> Json:
             return expected
     if isinstance(found, str) and _is_number(expected):
         return str(expected)
+    if isinstance(found, str) and isinstance(expected, Mapping | list):
+        try:
+            return found if loads(found) == expected else expected
+        except ValueError:
+            return expected
     return expected
 
 
