@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
@@ -20,6 +20,7 @@ from adsunify.transport import HttpTransport
 from adsunify.vault import KeyRing
 from adsunify.wire import Json
 
+T = TypeVar("T")
 __all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_none"]
 
 
@@ -46,13 +47,13 @@ def _pass(point: KillPoint) -> None:
 
 @define(eq=False)
 class Service:
-    """An open service. ``executions``: what runs now; ``stopping``: executions hand back after the step in flight."""
+    """An open service. ``uncut``: what runs to its end; ``stopping``: executions hand back after the step in flight."""
 
     store: Store
     ring: KeyRing
     transport: HttpTransport
     settings: Settings
-    executions: set[asyncio.Task[Any]] = field(factory=set)
+    uncut: set[asyncio.Task[Any]] = field(factory=set)
     background: set[asyncio.Task[Any]] = field(factory=set)
     refreshing: dict[str, asyncio.Lock] = field(factory=dict)
     used_keys: LastUsed = field(factory=LastUsed)
@@ -75,13 +76,20 @@ class Service:
         """The one clock, as an instant."""
         return datetime.fromtimestamp(self.store.clock.now() / 1000, UTC)
 
+    async def whole(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run to the end whatever becomes of the caller: a caller that goes does not stop what is in flight."""
+        task = asyncio.create_task(work)
+        self.uncut.add(task)
+        task.add_done_callback(self.uncut.discard)
+        return await asyncio.shield(task)
+
     async def close(self) -> None:
         """Let the step in flight of every execution finish, hand the rest back, and close everything."""
         self.stopping = True
         for task in self.background:
             task.cancel()
-        while self.executions or self.background:
-            await asyncio.wait((*self.executions, *self.background))
+        while self.uncut or self.background:
+            await asyncio.wait((*self.uncut, *self.background))
         used = self.used_keys.take(self.store.clock.now())
         if used is not None:
             await self.store.write(touch, used)

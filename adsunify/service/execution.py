@@ -29,7 +29,8 @@ from .session import Session
 RENEW_AFTER = 10.0
 """Seconds: a step that lasts longer renews the lease, and again after as long."""
 EVIDENCE_TRIES = 60
-"""How often a commit that holds a receipt is tried, a second apart: evidence must land."""
+EVIDENCE_PAUSE = 1.0
+"""How often a commit that holds a receipt is tried, and the seconds between: evidence must land."""
 
 
 @frozen
@@ -57,10 +58,7 @@ async def run(service: Service, actor: Actor, operation_id: str) -> Ending:
 
     Raises NotFound; StoreError where the database did not do it (then read the operation: nothing is known).
     """
-    task = asyncio.create_task(_run(service, actor, operation_id))
-    service.executions.add(task)
-    task.add_done_callback(service.executions.discard)
-    return await asyncio.shield(task)
+    return await service.whole(_run(service, actor, operation_id))
 
 
 async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
@@ -92,7 +90,7 @@ async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
     finally:
         execution.close()
     if ending.blame == "token":
-        await session.token_refused()
+        await session.token_refused(again=not ending.next_action)
     return ending
 
 
@@ -115,7 +113,7 @@ class _Lease:
             except StoreError:
                 if change.receipt is None or tried == EVIDENCE_TRIES - 1:
                     raise
-                await asyncio.sleep(1)
+                await asyncio.sleep(EVIDENCE_PAUSE)
         if advanced.refused is None:
             self.fence = advanced.fence
         return advanced

@@ -5,15 +5,24 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import TypeVar
 
 from adsunify.actor import Actor
 from adsunify.connecting import Credentials
-from adsunify.errors import AdsunifyError, OperationError, ProviderError, TokenRefused, refused
+from adsunify.errors import (
+    AdsunifyError,
+    OperationError,
+    ProviderError,
+    ProviderUnreadable,
+    TokenRefused,
+    refused,
+)
 from adsunify.executor import Lost as LostAnswer
 from adsunify.executor import NotSent as NotSentAnswer
 from adsunify.network import Account
 from adsunify.networks import adapter
+from adsunify.outcomes import failure
 from adsunify.store import connections, sealed
 from adsunify.store.connections import AccountRecord
 from adsunify.transport import Lost, NotSent, run_flow
@@ -55,10 +64,15 @@ class Session:
 
     async def prepare(self) -> None:
         """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
+        self.service.app(self.adapter.network.code)
         credentials = await self._current()
         now = self.service.store.clock.now()
         if credentials.expires_at is not None and credentials.expires_at - AHEAD_MILLISECONDS <= now:
-            await self._refresh(credentials)
+            try:
+                await self._refresh(credentials)
+            except ProviderUnreadable:
+                if credentials.expires_at <= now:
+                    raise
 
     async def run(self, flow: Flow[T]) -> T:
         """Run a flow of reads; raises what the flow raises."""
@@ -69,12 +83,15 @@ class Session:
         await self.prepare()
         used = await self._current()
         response = await self._send(request)
-        if response.status == 401 and request.signed and request.nature == "read":
+        if request.nature == "read" and self._refused(request, response):
             await self._refresh(used)
             response = await self._send(request)
-            if response.status == 401:
+            if self._refused(request, response):
                 await self._needs_reauth()
         return response
+
+    def _refused(self, request: Request, response: Response) -> bool:
+        return request.signed and isinstance(failure(self.adapter.network, response), TokenRefused)
 
     async def answer(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
         """Send a write of an execution once, and say what is known of it."""
@@ -91,12 +108,15 @@ class Session:
         except AdsunifyError as problem:
             return NotSentAnswer(problem.message)
 
-    async def token_refused(self) -> None:
-        """A write was refused for its token: refresh it, so that the next attempt has a new one."""
-        try:
+    async def token_refused(self, again: bool) -> None:
+        """A write was refused for its token: refresh it, so that the next attempt has a new one.
+
+        ``again``: it was a refreshed one; a read tells whether the connection is dead.
+        """
+        with suppress(ProviderError, OperationError):
             await self._refresh(await self._current())
-        except ProviderError:
-            return
+            if again:
+                await self.run(self.adapter.reads.accounts())
 
     async def _send(self, request: Request) -> Response:
         return await self._sent(await self._signed(request))
@@ -125,7 +145,11 @@ class Session:
         return opened(self.service, self.account.workspace_id, self.account.connection_id, found[FIELD])
 
     async def _refresh(self, used: Credentials) -> None:
-        """Replace ``used`` by newer credentials: somebody else's refresh, or our own under the connection's lock."""
+        """Replace ``used`` by newer ones, or raise TokenRefused. Never cut: a rotated refresh token would be lost."""
+        await self.service.whole(self._renew(used))
+
+    async def _renew(self, used: Credentials) -> None:
+        """Take what somebody else's refresh brought, or refresh under the connection's lock."""
         connection_id = self.account.connection_id
         lock = self.service.refreshing.setdefault(connection_id, asyncio.Lock())
         async with lock:
@@ -139,11 +163,11 @@ class Session:
                 await asyncio.sleep(0.1)  # another process refreshes
             try:
                 await self._refreshed(current)
-            except TokenRefused:
-                await self._needs_reauth()
-                raise
-            finally:
+            except BaseException as problem:
                 await self.service.store.write(connections.abandon_refresh, connection_id)
+                if isinstance(problem, TokenRefused):
+                    await self._needs_reauth()
+                raise
 
     async def _refreshed(self, current: Credentials) -> None:
         network = self.adapter.network
