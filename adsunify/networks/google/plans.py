@@ -8,7 +8,7 @@ from datetime import datetime
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.network import Account, level, native_amount, timezone_of
+from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
 from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
 from adsunify.wire import Flow, Json, put, read, rows, text
@@ -16,13 +16,15 @@ from adsunify.wire import Flow, Json, put, read, rows, text
 from . import native as google
 from .native import operation, resource_name, updating
 from .reads import editable
-from .tables import AD, CAMPAIGN, NETWORK, day_of, goal_name
+from .settings import day_of, goal_name
+from .tables import AD, CAMPAIGN, NETWORK
+from .targeting import PARTS, criteria_of, geo_targets, retargeted
 
 NAMES = "resourceNames"
 """The output of every step: the resource names of what was written, in the order of the operations."""
 CREATED = "campaign"
 """The key of the step that creates a whole hierarchy."""
-CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad", "keyword": "keyword"}
+CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 Operations = Sequence[Mapping[str, Json]]
 
 
@@ -46,9 +48,16 @@ def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", wa
     return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
+def _level(kind: str) -> Level:
+    """The level of a kind that can be changed by itself; a keyword comes with its ad group."""
+    if kind not in CALLED:
+        raise refused("kind", "level_not_supported", f"A {kind} cannot be changed here; {', '.join(CALLED)} can.")
+    return level(NETWORK, kind)
+
+
 def _name_of(account: Account, kind: str, entity_id: str) -> str:
     """The resource name of an entity; InvalidInput where the id is not one of its level."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     return resource_name(account, one.native, *google.ids_of(one.native, entity_id, "entityId"))
 
 
@@ -85,16 +94,6 @@ def _campaign(account: Account, brief: CampaignBrief, name: str, budget: str, no
     return campaign | {"containsEuPoliticalAdvertising": google.POLITICAL[political is True]}
 
 
-def _criteria(brief: CampaignBrief) -> list[Mapping[str, Json]]:
-    if brief.targeting.native is not None:
-        return list(brief.targeting.native.get("campaignCriteria", ()))
-    return [_location(one) for one in google.geo_targets(brief)]
-
-
-def _location(geo_target: str) -> dict[str, Json]:
-    return {"location": {"geoTargetConstant": f"{google.LOCATIONS}{geo_target}"}}
-
-
 def _ad(brief: CampaignBrief) -> dict[str, Json]:
     content = brief.creative
     texts = {"headlines": content.headlines or (), "descriptions": content.descriptions or ()}
@@ -119,7 +118,7 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
         },
     )
     yield operation("campaign", create=_campaign(account, brief, campaign, budget, now))
-    for criterion in _criteria(brief):
+    for criterion in criteria_of(brief):
         yield operation("campaignCriterion", create={"campaign": campaign, **criterion})
     ad_group = {
         "resourceName": group,
@@ -158,7 +157,7 @@ def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> I
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Budget, campaign, its places, ad group, keywords and ad in one write, all paused."""
     operations = list(_hierarchy(account, brief, now))
-    keywords, places = len(brief.targeting.keywords or ()), len(_criteria(brief))
+    keywords, places = len(brief.targeting.keywords or ()), len(criteria_of(brief))
     does = (
         f"Create, all together or nothing: a daily budget, the paused campaign {brief.name} with {places} targeting"
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
@@ -191,7 +190,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
 
 def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
     """One entity set active or paused."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     if status not in one.settable:
         raise refused("status", "choice", f"Google Ads sets a {CALLED[kind]} to {' or '.join(one.settable)}.")
     changed = updating(one.native, _name_of(account, kind, entity_id), {"status": one.settable[status]})
@@ -207,7 +206,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
 def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
     """What no native payload may carry: names that are ours to give, other statuses, and members that are no names."""
     if "resourceName" in payload:
-        yield Issue("payload.resourceName", "not_supported", "The resource name follows from the account and the id.")
+        yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
     status = payload.get("status")
     if "status" in payload and status not in NETWORK.levels[0].settable.values():
         accepted = ", ".join(NETWORK.levels[0].settable.values())
@@ -220,7 +219,7 @@ def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
 
 def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> dict[str, Json]:
     """The member that names the parent, from the payload or from ``parentId``."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     if not one.parent_kind:
         if parent_id is not None:
             raise refused("parentId", "not_supported", "A campaign of Google Ads has no parent.")
@@ -235,7 +234,7 @@ def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id
         return {member: said}
     name = resource_name(account, member, *google.ids_of(member, parent_id, "parentId"))
     if said not in (None, name):
-        raise refused("parentId", "conflict", f"payload.{member} names another {CALLED[member]}.")
+        raise refused("parentId", "conflict", f"payload.{member} contradicts it: that is another {CALLED[member]}.")
     return {member: name}
 
 
@@ -258,7 +257,7 @@ def _with_budget(account: Account, campaign: Mapping[str, Json]) -> Iterator[Map
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity in native members and micros; paused where they do not say."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     issues = list(_foreign(payload))
     if issues:
         raise InvalidInput(issues)
@@ -274,10 +273,10 @@ def plan_update(
     account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
 ) -> Flow[Plan]:
     """Native members of one entity changed; a member that is null is cleared. What an amount was is not read."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     issues = list(_foreign(payload))
     if not payload:
-        issues.append(Issue("payload", "required", "Name at least one member to change."))
+        issues.append(Issue("payload", "nothing_to_do", "Name at least one member to change."))
     if parent_id is not None and not one.parent_kind:
         issues.append(Issue("parentId", "not_supported", "A campaign of Google Ads has no parent."))
     if parent_id is not None and one is AD and entity_id.partition("~")[0] != parent_id:
@@ -294,7 +293,7 @@ def plan_update(
 
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity removed for good, with all below it."""
-    one = level(NETWORK, kind)
+    one = _level(kind)
     removed = operation(one.native, remove=_name_of(account, kind, entity_id))
     does = f"Remove the {CALLED[kind]} {entity_id} and all below it; this cannot be undone."
     step = _step(account, kind, kind, does, [removed], "delete", entity_id)
@@ -303,12 +302,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-_TARGETING: Mapping[str, tuple[str, bool, str]] = {
-    "locations": (google.LOCATION, False, "/location/geoTargetConstant"),
-    "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
-    "languages": (google.LANGUAGE, False, "/language/languageConstant"),
-}
-"""The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
 _CREATIVE = ("headlines", "descriptions", "url")
 
 
@@ -318,8 +311,8 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
         yield Issue("targeting", "not_supported", "Google Ads: places and languages stand on the campaign; edit that.")
     elif edit.targeting:
         for name in edit.targeting:
-            if name not in _TARGETING:
-                message = f"Google Ads changes {', '.join(_TARGETING)} on a Search campaign."
+            if name not in PARTS:
+                message = f"{name} is not offered for Search campaigns; {', '.join(PARTS)} are."
                 yield Issue(f"targeting.{name}", "not_supported", message)
     if edit.creative and kind != AD.kind:
         yield Issue("creative", "not_supported", "Google Ads: the texts stand on the ad; edit that.")
@@ -349,77 +342,6 @@ def _day_issues(native: Mapping[str, Json], changed: Mapping[str, Json], now: da
     if {"startDateTime", "endDateTime"} & set(moved) and start and end and end < start:
         path = "fields.endAt" if "endDateTime" in moved else "fields.startAt"
         yield Issue(path, "order", "The campaign cannot end before it starts.")
-
-
-def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
-    """The ids that an edit lists, each once."""
-    for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            message = "Google Ads draws a radius around a point, not around a place of the catalog."
-            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
-        if google.wrong_locations([str(item["id"]).removeprefix(prefix)]):
-            raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
-    return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
-
-
-def _criteria_now(native: Mapping[str, Json], name: str) -> list[str]:
-    """The ids that a campaign has now under a member of an edit's targeting."""
-    kind, negative, place = _TARGETING[name]
-    return [
-        google.tail(text(one, place) or "")
-        for one in rows(native, "/campaignCriteria", "campaign")
-        if text(one, "/type") == kind and (read(one, "/negative") is True) == negative
-    ]
-
-
-def _retargeting(native: Mapping[str, Json], edit: Edit, declared: bool) -> dict[str, tuple[list[str], list[str]]]:
-    """Per member of the edit's targeting the ids of now and the wanted ones. Raises InvalidInput with all issues."""
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    issues: list[Issue] = []
-    for name, items in edit.targeting.items():
-        kind, path = _TARGETING[name][0], f"targeting.{name}"
-        try:
-            found[name] = _criteria_now(native, name), _wanted(items, google.CONSTANTS[kind], path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        if kind == google.LOCATION and not declared:
-            # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
-            issues.append(Issue(path, "locked", "Declare euPoliticalAdvertising first, or in the same edit."))
-        if name == "locations" and not items:
-            issues.append(Issue(path, "required", "Without a location the campaign would serve worldwide."))
-    # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place's criterion is the same one, whether it excludes or not.
-    for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
-        there = {*_criteria_now(native, other), *found.get(other, ((), ()))[1]}
-        if name in found and not there.isdisjoint(found[name][1]):
-            issues.append(Issue(f"targeting.{name}", "conflict", f"A place of {other} has to go from there first."))
-    if issues:
-        raise InvalidInput(issues)
-    return found
-
-
-def _targeted(
-    account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit, declared: bool
-) -> tuple[list[Mapping[str, Json]], list[Change]]:
-    """Criteria are made and removed, never changed."""
-    made: list[Mapping[str, Json]] = []
-    removed: list[Mapping[str, Json]] = []
-    changes: list[Change] = []
-    campaign = resource_name(account, "campaign", campaign_id)
-    for name, (now, wanted) in _retargeting(native, edit, declared).items():
-        kind, negative, place = _TARGETING[name]
-        for id_ in wanted:
-            if id_ not in now:
-                criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
-                put(criterion, place, f"{google.CONSTANTS[kind]}{id_}")
-                made.append(operation("campaignCriterion", create=criterion))
-        for id_ in now:
-            if id_ not in wanted:
-                gone = resource_name(account, "campaignCriterion", campaign_id, id_)
-                removed.append(operation("campaignCriterion", remove=gone))
-        if set(now) != set(wanted):
-            changes.append(Change(name, now, wanted))
-    return [*made, *removed], changes
 
 
 def _rewritten(account: Account, native: Mapping[str, Json], edit: Edit) -> tuple[dict[str, Json], list[Change]]:
@@ -494,8 +416,8 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     declared = google.merged(native, changed)
     try:
         political = read(declared, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL.values()
-        operations, retargeted = _targeted(account, entity_id, native, edit, political)
-        changes += retargeted
+        operations, moved = retargeted(account, entity_id, native, edit, political)
+        changes += moved
     except InvalidInput as problem:
         issues += problem.issues
     try:
@@ -531,7 +453,7 @@ def _edit_warnings(account: Account, changed: Mapping[str, Json]) -> list[str]:
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether Google Ads can target the places: ISO lists more countries, and geo targets are retired."""
-    places = google.geo_targets(brief)
+    places = geo_targets(brief)
     if not places:
         return [], []
     names = ", ".join(google.literal(f"{google.LOCATIONS}{one}") for one in places)
@@ -543,7 +465,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
         for row in rows(response.body, "/results")
     }
     issues = [
-        Issue(path, "not_found", "Google Ads cannot target this place.")
+        Issue(path, "not_found", f"Google Ads cannot target this {'country' if 'countries' in path else 'location'}.")
         for place, path in places.items()
         if place not in found
     ]

@@ -158,11 +158,8 @@ def accounts() -> Flow[list[FoundAccount]]:
             one = _found(client, root)
             if read(client, "/manager") is not True and (one.native_id not in found or one.native_id == root):
                 found[one.native_id] = one
-    units: dict[str | None, str | None] = {}
-    for one in found.values():
-        if one.currency not in units:
-            units[one.currency] = yield from _billable_unit(one)
-        unit = units[one.currency]
+    for one in list(found.values()):
+        unit = yield from _billable_unit(one)
         if unit is not None:
             found[one.native_id] = evolve(one, extras={**one.extras, "billableUnitMicros": unit})
     return list(found.values())
@@ -235,7 +232,9 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
         fixed.append(f"{source.resource}.name LIKE {google.containing(query.search)}")
     cursor = query.cursor
     for _ in range(FILTER_PAGES):
-        after = [] if cursor is None else [f"{source.key} > {google.ids_of('campaign', cursor, 'cursor')[0]}"]
+        if cursor is not None and not google.is_digits(cursor):
+            raise refused("cursor", "malformed", "This is no cursor of this list.")
+        after = [] if cursor is None else [f"{source.key} > {cursor}"]
         asked = google.gaql(one.fields, source.resource, *fixed, *after, order=source.key, limit=query.limit)
         found = yield from _rows(account, asked)
         read_ = [_entity(one, row) for row in found]
@@ -251,6 +250,17 @@ def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     """One entity with the fields of its level."""
     one = level(NETWORK, kind)
     return _entity(one, (yield from _row(account, one, entity_id, one.fields)))
+
+
+_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    "campaign": words(
+        "/campaign /campaignBudget /campaign/targetSpend /campaign/targetCpa /campaign/targetRoas"
+        " /campaign/maximizeConversions /campaign/maximizeConversionValue"
+    ),
+    "adGroup": ("/adGroup", "/campaign"),
+    "ad": ("/adGroupAd", "/adGroupAd/ad", "/adGroupAd/ad/responsiveSearchAd"),
+}
+"""What an edit writes into: objects, or left out."""
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
@@ -272,6 +282,8 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
             "campaignCriteria": [need(row, "/campaignCriterion", "criterion") for row in criteria],
             "campaignConversionGoals": [need(row, "/campaignConversionGoal", "goal") for row in goals],
         }
+    if any(not isinstance(read(native, pointer, {}), Mapping) for pointer in _OBJECTS[kind]):
+        raise ProviderUnreadable(f"The {one.native} in the answer is not made of objects.")
     return evolve(found, native=native)
 
 

@@ -1,0 +1,247 @@
+"""Where and with what a campaign serves: places, languages, keywords and texts, from a brief and from an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from unicodedata import east_asian_width
+
+from adsunify.brief import CampaignBrief, Keyword
+from adsunify.editing import Edit
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.network import Account, is_number
+from adsunify.steps import Change
+from adsunify.wire import Json, put, read, rows, text
+
+from . import native as google
+from .native import LANGUAGE, LOCATION, has_controls, is_digits, operation, resource_name
+
+# Geo target constant = 2000 + ISO 3166-1 numeric. ISO lists more countries than Google Ads can target.
+_NUMERIC = """
+    AD020 AE784 AF004 AG028 AI660 AL008 AM051 AO024 AQ010 AR032 AS016 AT040 AU036 AW533 AX248 AZ031 BA070 BB052
+    BD050 BE056 BF854 BG100 BH048 BI108 BJ204 BL652 BM060 BN096 BO068 BQ535 BR076 BS044 BT064 BV074 BW072 BY112
+    BZ084 CA124 CC166 CD180 CF140 CG178 CH756 CI384 CK184 CL152 CM120 CN156 CO170 CR188 CU192 CV132 CW531 CX162
+    CY196 CZ203 DE276 DJ262 DK208 DM212 DO214 DZ012 EC218 EE233 EG818 EH732 ER232 ES724 ET231 FI246 FJ242 FK238
+    FM583 FO234 FR250 GA266 GB826 GD308 GE268 GF254 GG831 GH288 GI292 GL304 GM270 GN324 GP312 GQ226 GR300 GS239
+    GT320 GU316 GW624 GY328 HK344 HM334 HN340 HR191 HT332 HU348 ID360 IE372 IL376 IM833 IN356 IO086 IQ368 IR364
+    IS352 IT380 JE832 JM388 JO400 JP392 KE404 KG417 KH116 KI296 KM174 KN659 KP408 KR410 KW414 KY136 KZ398 LA418
+    LB422 LC662 LI438 LK144 LR430 LS426 LT440 LU442 LV428 LY434 MA504 MC492 MD498 ME499 MF663 MG450 MH584 MK807
+    ML466 MM104 MN496 MO446 MP580 MQ474 MR478 MS500 MT470 MU480 MV462 MW454 MX484 MY458 MZ508 NA516 NC540 NE562
+    NF574 NG566 NI558 NL528 NO578 NP524 NR520 NU570 NZ554 OM512 PA591 PE604 PF258 PG598 PH608 PK586 PL616 PM666
+    PN612 PR630 PS275 PT620 PW585 PY600 QA634 RE638 RO642 RS688 RU643 RW646 SA682 SB090 SC690 SD729 SE752 SG702
+    SH654 SI705 SJ744 SK703 SL694 SM674 SN686 SO706 SR740 SS728 ST678 SV222 SX534 SY760 SZ748 TC796 TD148 TF260
+    TG768 TH764 TJ762 TK772 TL626 TM795 TN788 TO776 TR792 TT780 TV798 TW158 TZ834 UA804 UG800 UM581 US840 UY858
+    UZ860 VA336 VC670 VE862 VG092 VI850 VN704 VU548 WF876 WS882 XK900 YE887 YT175 ZA710 ZM894 ZW716
+"""
+COUNTRIES: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _NUMERIC.split()}
+
+
+# -- words --------------------------------------------------------------------------------------------------------
+
+
+def columns(value: str) -> int:
+    """The width of a text: double-width characters count two."""
+    return sum(2 if east_asian_width(one) in "WF" else 1 for one in value)
+
+
+def _wrong_texts(values: Sequence[str], widest: int, counts: tuple[int, int]) -> str | None:
+    least, most = counts
+    if not least <= len(values) <= most:
+        return f"an ad has {least} to {most} of them"
+    for index, value in enumerate(values):
+        if value in values[:index]:
+            return f"text {index + 1} is a duplicate"
+        if not value.strip() or has_controls(value):
+            return f"text {index + 1} is blank or has control characters"
+        if columns(value) > widest:
+            return f"text {index + 1} is longer than {widest} characters (double-width ones count twice)"
+    return None
+
+
+def wrong_headlines(values: Sequence[str]) -> str | None:
+    """What is wrong with the headlines of an ad, None where nothing is."""
+    return _wrong_texts(values, google.HEADLINE, google.HEADLINES)
+
+
+def wrong_descriptions(values: Sequence[str]) -> str | None:
+    """What is wrong with the descriptions of an ad, None where nothing is."""
+    return _wrong_texts(values, google.DESCRIPTION, google.DESCRIPTIONS)
+
+
+def wrong_url(value: str) -> str | None:
+    """What is wrong with a final URL, None where nothing is."""
+    if len(value) > google.URL_LENGTH:
+        return f"an address has at most {google.URL_LENGTH} characters"
+    return None if value.startswith(("http://", "https://")) else "an address begins with http:// or https://"
+
+
+def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+    """What Google would not take of the keywords, None where it takes them all."""
+    seen: set[tuple[str, str]] = set()
+    for number, keyword in enumerate(keywords, 1):
+        words = keyword.text.split()
+        key = (" ".join(words).casefold(), keyword.match)
+        if key in seen:
+            return f"keyword {number} is a duplicate: the same text with the same match"
+        seen.add(key)
+        if not words or has_controls(keyword.text):
+            return f"keyword {number} is blank or has control characters"
+        if not set(keyword.text).isdisjoint(google.KEYWORD_WRONG):
+            return f"keyword {number} has one of the characters that keywords cannot have ({google.KEYWORD_WRONG})"
+        if len(words) > google.KEYWORD_WORDS:
+            return f"keyword {number} has more than {google.KEYWORD_WORDS} words"
+    return None
+
+
+# -- places of a brief --------------------------------------------------------------------------------------------
+
+
+def wrong_countries(countries: Sequence[str]) -> str | None:
+    """Which country there is not; None where all are known."""
+    return next((f"there is no country {one}" for one in countries if one not in COUNTRIES), None)
+
+
+def wrong_locations(locations: Sequence[str]) -> str | None:
+    """What is wrong with ids of geo targets, None where nothing is."""
+    good = all(is_digits(one.removeprefix(google.LOCATIONS)) for one in locations)
+    return None if good else f"a location is the number of a geo target, with or without {google.LOCATIONS}"
+
+
+def wrong_native(native: Mapping[str, Json]) -> str | None:
+    """What is wrong with a targeting in Google's own names, None where nothing is."""
+    unknown = next((name for name in native if name not in ("campaignCriteria", "geoTargetTypeSetting")), None)
+    if unknown is not None:
+        return f"it has campaignCriteria and geoTargetTypeSetting, and no {unknown[:60]}"
+    geo = native.get("geoTargetTypeSetting", {})
+    if not isinstance(geo, Mapping) or any(value not in google.GEO_TYPES.get(name, ()) for name, value in geo.items()):
+        said = "; ".join(f"{name}: {', '.join(values)}" for name, values in google.GEO_TYPES.items())
+        return f"geoTargetTypeSetting takes {said}"
+    criteria = native.get("campaignCriteria", [])
+    if not isinstance(criteria, list | tuple):
+        return "campaignCriteria is a list"
+    for one in criteria:
+        wrong = _wrong_criterion(one)
+        if wrong is not None:
+            return wrong
+    if not any(("location" in one or "proximity" in one) and not one.get("negative") for one in criteria):
+        return "it names no location or proximity, so that it would serve worldwide"
+    return None
+
+
+def _wrong_criterion(one: Json) -> str | None:
+    if not isinstance(one, Mapping):
+        return "a criterion is an object"
+    unknown = next((name for name in one if name not in (*google.CRITERIA, *google.BESIDE_CRITERIA)), None)
+    if unknown is not None:
+        return f"a criterion cannot have {unknown[:60]}; it has one of {', '.join(google.CRITERIA)}"
+    contents = [one[name] for name in google.CRITERIA if name in one]
+    if len(contents) != 1 or not isinstance(contents[0], Mapping) or not contents[0]:
+        return f"a criterion has exactly one object of {', '.join(google.CRITERIA)}"
+    if not isinstance(one.get("negative", False), bool) or not is_number(one.get("bidModifier", 1)):
+        return "negative is true or false, and bidModifier a number"
+    return None
+
+
+def geo_targets(brief: CampaignBrief) -> dict[str, str]:
+    """The geo targets of a brief, each once, with the member that names it."""
+    found: dict[str, str] = {}
+    for index, country in enumerate(brief.targeting.countries or ()):
+        found.setdefault(COUNTRIES[country], f"targeting.countries.{index}")
+    for index, location in enumerate(brief.targeting.location_ids or ()):
+        found.setdefault(location.removeprefix(google.LOCATIONS), f"targeting.locationIds.{index}")
+    return found
+
+
+def criteria_of(brief: CampaignBrief) -> list[Mapping[str, Json]]:
+    """The criteria that a brief asks for, without their campaign."""
+    if brief.targeting.native is not None:
+        return list(brief.targeting.native.get("campaignCriteria", ()))
+    return [{"location": {"geoTargetConstant": f"{google.LOCATIONS}{one}"}} for one in geo_targets(brief)]
+
+
+# -- an edit ------------------------------------------------------------------------------------------------------
+
+PARTS: Mapping[str, tuple[str, bool, str]] = {
+    "locations": (LOCATION, False, "/location/geoTargetConstant"),
+    "excludedLocations": (LOCATION, True, "/location/geoTargetConstant"),
+    "languages": (LANGUAGE, False, "/language/languageConstant"),
+}
+"""The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
+
+
+def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
+    """The ids that an edit lists, each once."""
+    for index, item in enumerate(items):
+        if item.get("radiusKm") is not None:
+            message = "Google Ads draws a radius around a point, not around a place of the catalog."
+            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
+        if not is_digits(str(item["id"]).removeprefix(prefix)):
+            raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
+    return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
+
+
+def _now(native: Mapping[str, Json], name: str) -> dict[str, str]:
+    """What a campaign has now under a member of an edit's targeting: the constants' ids, and the criteria's."""
+    kind, negative, place = PARTS[name]
+    return {
+        google.tail(text(one, place) or ""): text(one, "/criterionId") or ""
+        for one in rows(native, "/campaignCriteria", "campaign")
+        if text(one, "/type") == kind and (read(one, "/negative") is True) == negative
+    }
+
+
+def _checked(native: Mapping[str, Json], edit: Edit, declared: bool) -> dict[str, list[str]]:
+    """The wanted ids per member of the edit's targeting. Raises InvalidInput with all issues."""
+    found: dict[str, list[str]] = {}
+    issues: list[Issue] = []
+    for name, items in edit.targeting.items():
+        kind, path = PARTS[name][0], f"targeting.{name}"
+        try:
+            found[name] = _wanted(items, google.CONSTANTS[kind], path)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        if kind == LOCATION and not declared:
+            # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
+            message = "Locations are locked until euPoliticalAdvertising is declared; declare it in the same edit."
+            issues.append(Issue(path, "locked", message))
+        if name == "locations" and not items:
+            issues.append(Issue(path, "required", "Without a location the campaign would serve worldwide."))
+    # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, whether that excludes it or not.
+    for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
+        there = {*_now(native, other), *found.get(other, ())} if name in found else set()
+        if not there.isdisjoint(found.get(name, ())):
+            message = f"A place that stands under {other} has to be taken from there first, in an edit of its own."
+            issues.append(Issue(f"targeting.{name}", "conflict", message))
+    if issues:
+        raise InvalidInput(issues)
+    return found
+
+
+def retargeted(
+    account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit, declared: bool
+) -> tuple[list[Mapping[str, Json]], list[Change]]:
+    """The operations of an edit's targeting: criteria are made and removed, never changed.
+
+    ``declared``: whether the campaign says what it is under EU political advertising law.
+    """
+    made: list[Mapping[str, Json]] = []
+    removed: list[Mapping[str, Json]] = []
+    changes: list[Change] = []
+    campaign = resource_name(account, "campaign", campaign_id)
+    for name, wanted in _checked(native, edit, declared).items():
+        kind, negative, place = PARTS[name]
+        now = _now(native, name)
+        for constant in wanted:
+            if constant not in now:
+                criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
+                put(criterion, place, f"{google.CONSTANTS[kind]}{constant}")
+                made.append(operation("campaignCriterion", create=criterion))
+        for constant, own in now.items():
+            if constant not in wanted:
+                if not is_digits(own):
+                    raise ProviderUnreadable("A criterion of the campaign has no id.")
+                gone = resource_name(account, "campaignCriterion", campaign_id, own)
+                removed.append(operation("campaignCriterion", remove=gone))
+        if set(now) != set(wanted):
+            changes.append(Change(name, list(now), wanted))
+    return [*made, *removed], changes
