@@ -1,0 +1,129 @@
+"""What is held against the oracles: the writes, reads and recorded answers of all cases, and of the example briefs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import cache
+
+from attrs import frozen
+
+from adsunify.brief import read_brief
+from adsunify.errors import AdsunifyError
+from adsunify.network import Account
+from adsunify.planning import plan
+from adsunify.steps import Plan, Step, bound
+from adsunify.wire import Json, Request, Response, dumps
+from tests.contract.cases import ACCOUNT_IDS, BRIEFS, Case, Library, NotACase, own_cases
+from tests.contract.kinds import PLANNING, as_sent, output_names, run, step_of
+from tests.contract.recorded import Conversation, Unexpected, response_of
+
+SAMPLE_ID = "120000000000001"
+
+
+@frozen
+class Write:
+    """One planned step, its bindings filled with sample ids."""
+
+    name: str
+    step: Step
+    request: Request
+
+    @property
+    def body(self) -> Json:
+        return plain(self.request.body)
+
+
+@frozen
+class Exchange:
+    """One request that a case makes, and what the network is recorded to say."""
+
+    name: str
+    request: Request
+    response: Response
+
+    @property
+    def body(self) -> Json:
+        return plain(self.request.body)
+
+
+def plain(value: Json) -> Json:
+    """The value as it goes over the wire, with the types that a JSON reader gives it."""
+    return json.loads(dumps(value))
+
+
+@cache
+def writes(network: str) -> tuple[Write, ...]:
+    """Every step that the cases and the example briefs of a network plan."""
+    found: list[Write] = []
+    for name, made in _plans(network):
+        outputs = {step.key: dict.fromkeys(output_names(step), SAMPLE_ID) for step in made.steps}
+        found += [Write(f"{name}-{step.key}", step, bound(step, outputs)) for step in made.steps]
+    return tuple(found)
+
+
+def _plans(network: str) -> Iterator[tuple[str, Plan]]:
+    for path in sorted(BRIEFS.glob(f"{network}-*.json")):
+        brief = read_brief(path.read_bytes())
+        account = Account(network, ACCOUNT_IDS.get(network, "1234567890"), brief.budget.currency, "Etc/UTC")
+        yield path.stem, plan(brief, account)
+    for case in _cases(network):
+        if case.kind in PLANNING:
+            try:
+                made = run(case, LIBRARY).plan
+            except (AdsunifyError, NotACase, Unexpected):
+                continue  # a case that does not run is told where the cases are run
+            assert made is not None
+            yield case.path.stem, made
+
+
+LIBRARY = Library()
+
+
+def _cases(network: str) -> Iterator[Case]:
+    return (case for case in own_cases() if case.network == network and case.refuse is None)
+
+
+@cache
+def exchanges(network: str) -> tuple[Exchange, ...]:
+    """Every exchange of the exemplary cases of a network: answers as the network gives them."""
+    found: list[Exchange] = []
+    for case in _cases(network):
+        if not case.exemplary or not case.exchange:
+            continue
+        if case.kind == "outcome":
+            step, _ = step_of(case, LIBRARY)
+            request = as_sent(step, case.exchange[0].get("request") or {})
+            found.append(Exchange(case.path.stem, request, response_of(case.exchange[0]["response"], request)))
+            continue
+        talk = Conversation(case.network, case.exchange)
+        try:
+            run(case, LIBRARY, talk)
+        except (AdsunifyError, NotACase, Unexpected):
+            continue
+        for index, (request, recorded) in enumerate(zip(talk.asked, case.exchange, strict=False)):
+            found.append(Exchange(f"{case.path.stem}-{index}", request, response_of(recorded["response"], request)))
+    return tuple(found)
+
+
+@cache
+def refusals(network: str) -> tuple[Exchange, ...]:
+    """The recorded answers of all outcome cases that are errors in JSON."""
+    found: list[Exchange] = []
+    for case in _cases(network):
+        if case.kind != "outcome":
+            continue
+        try:
+            step, _ = step_of(case, LIBRARY)
+        except (AdsunifyError, NotACase, KeyError):
+            continue
+        request = as_sent(step, case.exchange[0].get("request") or {})
+        response = response_of(case.exchange[0]["response"], request)
+        if response.status >= 400 and response.state == "json":
+            found.append(Exchange(case.path.stem, request, response))
+    return tuple(found)
+
+
+def named(one: Write | Exchange) -> str:
+    """The name of a test."""
+    return one.name

@@ -1,0 +1,213 @@
+"""Amazon Ads: payloads and answers validate against Amazon's OpenAPI descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from decimal import Decimal
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+import jsonschema
+import pytest
+
+from adsunify.networks.amazon.native import MARKETPLACES, REPORT_COLUMNS, REPORT_MEDIA
+from adsunify.wire import Json, dumps, filled, loads
+
+from .sources import Exchange, Write, exchanges, named, writes
+
+WRITES, READS = writes("amazon"), exchanges("amazon")
+DESCRIPTIONS = (
+    "sponsored-products-v3.openapi.json",
+    "profiles-v2.openapi.json",
+    "product-eligibility.openapi.json",
+    "product-metadata.openapi.json",
+)
+LATER = {"SponsoredProductsUpdateAdGroup": ["adGroupId"]}
+"""What later editions require: the edition of 2022 also marks name, state and defaultBid."""
+
+
+@pytest.fixture(scope="module")
+def described(spec: Callable[[str], Json]) -> Callable[[str, str], Mapping[str, Any] | None]:
+    """The operation of a method and path, with the components it refers to."""
+    documents = [_with_drift(spec(f"amazon/{name}")) for name in DESCRIPTIONS]
+
+    @cache
+    def find(method: str, path: str) -> Mapping[str, Any] | None:
+        for document in documents:
+            operation = document["paths"].get(path, {}).get(method.lower())
+            if operation is not None:
+                return {"operation": operation, "components": document["components"]}
+        return None
+
+    return find
+
+
+def _with_drift(document: Json) -> Json:
+    changed = _nullable(deepcopy(document))
+    for name, required in LATER.items():
+        if name in changed["components"]["schemas"]:
+            changed["components"]["schemas"][name]["required"] = required
+    return changed
+
+
+def _nullable(value: Json) -> Json:
+    """OpenAPI 3.0's ``nullable`` as a null type; without it, clearing a member would be no valid payload."""
+    if isinstance(value, list):
+        return [_nullable(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {name: _nullable(one) for name, one in value.items()}
+    if changed.pop("nullable", None) is True:
+        if "type" in changed:
+            changed["type"] = [changed["type"], "null"]
+            if "enum" in changed:
+                changed["enum"] = [*changed["enum"], None]
+        else:
+            return {"anyOf": [changed, {"type": "null"}]}
+    return changed
+
+
+def media(content: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:
+    """The schema of a media type; the one there is where none is named."""
+    if wanted is not None and wanted in content:
+        return dict(content[wanted]["schema"])
+    assert wanted is None or len(content) == 1, (wanted, list(content))
+    return dict(next(iter(content.values()))["schema"])
+
+
+def problems(schema: Mapping[str, Any], components: Json, value: Json) -> list[str]:
+    """What is wrong with a value: by the schema, and members that no schema names."""
+    whole = {**schema, "components": components}
+    found = [
+        f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:200]
+        for error in jsonschema.Draft4Validator(whole).iter_errors(value)
+    ]
+    return found + [f"{place} is not in the schema" for place in unknown(schema, components, value)]
+
+
+def unknown(schema: Json, components: Json, value: Json, at: str = "") -> Iterator[str]:
+    """Members that the schema has no name for: the descriptions do not close their objects."""
+    schema = resolved(schema, components)
+    if isinstance(value, list):
+        for index, one in enumerate(value):
+            yield from unknown(schema.get("items", {}), components, one, f"{at}/{index}")
+    if isinstance(value, Mapping):
+        members = schema.get("properties", {})
+        if not members and (schema.get("additionalProperties") or not schema.get("type")):
+            return
+        for name, one in value.items():
+            if name not in members:
+                yield f"{at}/{name}"
+            else:
+                yield from unknown(members[name], components, one, f"{at}/{name}")
+
+
+def resolved(schema: Json, components: Json) -> Json:
+    """The schema behind references, with the members of all its parts."""
+    while "$ref" in schema:
+        schema = components["schemas"][schema["$ref"].rpartition("/")[2]]
+    parts = [part for name in ("allOf", "anyOf", "oneOf") for part in schema.get(name, ())]
+    if not parts:
+        return schema
+    merged = {**schema, "properties": dict(schema.get("properties", {}))}
+    for part in parts:
+        inner = resolved(part, components)
+        merged["properties"] |= inner.get("properties", {})
+        merged |= {name: inner[name] for name in ("type", "items") if name in inner and name not in merged}
+    return merged
+
+
+def exact(value: Json) -> Json:
+    """As sent and read again, so that equal amounts are equal numbers."""
+    return loads(dumps(value))
+
+
+# -- payloads -----------------------------------------------------------------------------------------------------
+
+Described = Callable[[str, str], Mapping[str, Any] | None]
+
+
+def header(headers: Mapping[str, str], name: str) -> str | None:
+    return next((value for other, value in headers.items() if other.lower() == name.lower()), None)
+
+
+def payload_problems(described: Described, method: str, url: str, headers: Mapping[str, str], body: Json) -> list[str]:
+    found = described(method, urlsplit(url).path)
+    assert found is not None, f"{method} {url} is in no description"
+    content = found["operation"].get("requestBody", {}).get("content")
+    if content is None:
+        return [] if body is None else ["the operation takes no body"]
+    return problems(media(content, header(headers, "content-type")), found["components"], exact(body))
+
+
+def test_there_is_something_to_hold() -> None:
+    assert WRITES
+    assert READS
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_validates(one: Write, described: Described) -> None:
+    request = one.request
+    assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_names_its_media_type_twice(one: Write, described: Described) -> None:
+    """Content-Type and Accept are the resource's own; others are answered 415 and 406."""
+    found = described(one.request.method, urlsplit(filled(one.request)).path)
+    assert found is not None
+    sent = set(found["operation"]["requestBody"]["content"])
+    answered = {name for answer in found["operation"]["responses"].values() for name in answer.get("content", {})}
+    assert header(one.request.headers, "content-type") in sent
+    assert header(one.request.headers, "accept") in answered
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_read_validates(one: Exchange, described: Described) -> None:
+    request = one.request
+    if described(request.method, urlsplit(filled(request)).path) is not None:
+        assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
+    found = described(one.request.method, urlsplit(filled(one.request)).path)
+    if found is None or one.response.state != "json" or not one.response.ok:
+        return
+    answers = found["operation"]["responses"]
+    answer = answers.get(str(one.response.status))
+    assert answer is not None, f"{one.response.status} is none of {list(answers)}"
+    schema = media(answer["content"], None)
+    assert problems(schema, found["components"], exact(one.response.body)) == []
+
+
+# -- reports and limits -------------------------------------------------------------------------------------------
+
+
+def test_a_report_asks_for_columns_that_exist(spec: Callable[[str], Json]) -> None:
+    data = spec("amazon/reporting-v3.columns.json")
+    kind = data["reportTypes"]["spCampaigns"]
+    known = {"date", *kind["baseColumns"], *kind["groupBy"]["campaign"]["additionalColumns"]}
+    assert set(REPORT_COLUMNS) <= known
+    assert data["createMediaType"] == REPORT_MEDIA
+
+
+def test_limits_are_those_of_the_data(spec: Callable[[str], Json]) -> None:
+    data = spec("amazon/marketplace-limits.json")
+    bids, budgets = (
+        data["spBid"],
+        {("AE" if code == "UAE" else code): one for code, one in data["spDailyBudget"].items()},
+    )
+    for code, market in MARKETPLACES.items():
+        if code in bids and code != "EG":  # the documented maximum of EG looks like a misprint
+            assert _pair(market.bids) == (Decimal(bids[code]["min"]), Decimal(bids[code]["max"])), code
+            assert bids[code]["currency"] == market.currency
+        if code in budgets:
+            assert _pair(market.budgets) == (Decimal(budgets[code]["min"]), Decimal(budgets[code]["max"])), code
+    assert set(MARKETPLACES) <= set(bids) | set(budgets) | {"BE", "IE", "IN", "SA", "ZA"}
+
+
+def _pair(limits: tuple[str, str]) -> tuple[Decimal, Decimal]:
+    return Decimal(limits[0]), Decimal(limits[1])
