@@ -14,20 +14,20 @@ import hashlib
 import re
 import ssl
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-import httpx
+import httpcore
 from attrs import frozen
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if_result, stop_after_attempt
 from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
 
 from .errors import NativeError, ProviderError, ProviderUnreadable, refused
-from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch
+from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch, verifying
+from .lines import Lines
 from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled
 
 Result = TypeVar("Result")
@@ -79,7 +79,7 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """The transport over httpx; connections are kept per host. Close it with :meth:`aclose`, or use ``async with``.
+    """The transport over HTTP/1.1; connections are kept per host. Close it with :meth:`aclose`, or use ``async with``.
 
     ``sandbox_url``: every ``https://HOST/path`` goes to ``<sandbox_url>/HOST/path``; InvalidInput unless loopback.
     """
@@ -93,15 +93,7 @@ class HttpTransport:
     ) -> None:
         self._sandbox = None if sandbox_url is None else _loopback(sandbox_url)
         self._sleep = sleep
-        self._pool = httpx.AsyncHTTPTransport(
-            verify=tls or httpx.create_ssl_context(trust_env=False),
-            trust_env=False,
-            http2=False,
-            retries=0,
-            limits=httpx.Limits(
-                max_connections=CONNECTIONS, max_keepalive_connections=CONNECTIONS, keepalive_expiry=IDLE_SECONDS
-            ),
-        )
+        self._lines = Lines(tls or verifying(), CONNECTIONS, IDLE_SECONDS)
 
     async def __aenter__(self) -> HttpTransport:
         return self
@@ -111,7 +103,7 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._pool.aclose()
+        await self._lines.aclose()
 
     async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
         """As :meth:`Transport.send`."""
@@ -138,7 +130,7 @@ class HttpTransport:
                 return await self._exchange(message, progress)
         except Lost:
             raise
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, TimeoutError) as problem:
+        except (httpcore.ConnectError, httpcore.ConnectTimeout, TimeoutError) as problem:
             if progress.sending:
                 raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
             raise NotSent(f"{message.host} cannot be reached: {_words(problem)}") from problem
@@ -146,27 +138,27 @@ class HttpTransport:
             raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
 
     async def _exchange(self, message: _Message, progress: _Progress) -> Response:
-        extensions = {**message.extensions, "trace": progress.trace}
-        response = await self._pool.handle_async_request(
-            httpx.Request(
-                message.method, message.url, headers=message.headers, content=message.content, extensions=extensions
-            )
+        where = urlsplit(message.url)
+        request = httpcore.Request(
+            message.method,
+            httpcore.URL(scheme=where.scheme, host=where.hostname or "", port=where.port, target=message.target),
+            headers=[("host", where.netloc), *message.headers.items()],
+            content=message.content,
+            extensions={"timeout": {"connect": CONNECT_SECONDS}, "trace": progress.trace},
         )
-        progress.status, progress.headers = response.status_code, dict(response.headers.items())
-        try:
+        async with self._lines.exchange(request, CONNECT_SECONDS) as response:
+            progress.status, progress.headers = response.status, read_headers(response.headers)
             if progress.stale:
                 raise Lost(f"{message.host}: the answer was there before the request was sent.")
-            content, whole = await bounded(response, message.limit)
-        except zlib.error:
-            raise Lost(
-                f"{message.host}: the answer is not what its encoding says.",
-                progress.status,
-                progress.headers,
-                repeatable=False,
-            ) from None
-        finally:
-            with suppress(httpx.TransportError, OSError):  # the answer counts, not how the connection ends
-                await response.aclose()
+            try:
+                content, whole = await bounded(response.stream, progress.headers, message.limit)
+            except zlib.error:
+                raise Lost(
+                    f"{message.host}: the answer is not what its encoding says.",
+                    progress.status,
+                    progress.headers,
+                    repeatable=False,
+                ) from None
         if not whole:
             raise Lost(
                 f"{message.host}: the answer is larger than {message.limit} bytes.",
@@ -200,8 +192,17 @@ class _Progress:
         self.received = True
 
 
+def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
+    """Headers by their names in lower case; one that came several times is one, its values behind commas."""
+    headers: dict[str, str] = {}
+    for name_, value_ in raw:
+        name, value = name_.decode("latin-1").lower(), value_.decode("latin-1")
+        headers[name] = f"{headers[name]}, {value}" if name in headers else value
+    return headers
+
+
 def _words(problem: Exception) -> str:
-    if isinstance(problem, TimeoutError | httpx.TimeoutException):
+    if isinstance(problem, TimeoutError | httpcore.TimeoutException):
         return "it took too long"
     return str(problem) or type(problem).__name__
 
@@ -245,10 +246,10 @@ class _Message:
     request: Request
     method: str
     url: str
+    target: str
     host: str
     headers: Mapping[str, str]
     content: bytes | None
-    extensions: Mapping[str, Any]
     limit: int
     foreign: bool
 
@@ -280,6 +281,8 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
     except (TypeError, ValueError, AttributeError) as reason:
         raise NotSent(f"{host}: the body of the request cannot be written: {reason}") from None
     headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
+    if content is not None or request.method in ("POST", "PUT", "PATCH"):
+        headers["content-length"] = str(len(content or b""))
     if content_type is not None:
         headers["content-type"] = content_type
     headers |= {name.lower(): value for name, value in request.headers.items()}
@@ -294,10 +297,10 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
         request,
         request.method,
         url,
+        target,
         host,
         headers,
         content,
-        {"target": target.encode("ascii"), "timeout": {"connect": CONNECT_SECONDS, "pool": CONNECT_SECONDS}},
         MAX_WRITE_ANSWER_BYTES if request.nature == "write" else MAX_ANSWER_BYTES,
         not declared and sandbox is None,
     )
