@@ -1,0 +1,177 @@
+"""The contract as a whole: the table, the routes, and the OpenAPI document say the same."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import httpx
+import pytest
+from openapi_spec_validator import OpenAPIV31SpecValidator
+
+from adsunify.contract import ENDPOINTS
+from adsunify.contract.endpoint import operation_id
+from adsunify_server.openapi import document
+
+from .served import PREFIX, Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+FROZEN = {
+    "get_auth_verify": "GET /auth/verify",
+    "get_keys": "GET /keys",
+    "post_keys": "POST /keys",
+    "delete_key": "DELETE /keys/{keyId}",
+    "get_connections": "GET /connections",
+    "post_connections_authorize": "POST /connections/authorize",
+    "delete_connection": "DELETE /connections/{connectionId}",
+    "get_networks": "GET /networks",
+    "get_network": "GET /networks/{network}",
+    "get_accounts": "GET /accounts",
+    "get_account": "GET /accounts/{accountId}",
+    "get_account_tree": "GET /accounts/{accountId}/tree",
+    "get_account_insights": "GET /accounts/{accountId}/insights",
+    "get_account_catalog": "GET /accounts/{accountId}/catalogs/{resource}",
+    "get_workflows": "GET /workflows",
+    "post_validate_campaign": "POST /validate-campaign",
+    "post_create": "POST /create",
+    "post_activate": "POST /activate",
+    "get_operations": "GET /operations",
+    "get_operation": "GET /operations/{operationId}",
+    "post_operation_execute": "POST /operations/{operationId}/execute",
+    "post_operations_execute": "POST /operations/execute",
+    "post_operation_cancel": "POST /operations/{operationId}/cancel",
+    "post_bulk_status": "POST /bulk-status",
+}
+"""operationIds are what people script against: they never change."""
+
+STATUSES = {
+    **dict.fromkeys(FROZEN, "200"),
+    **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),
+    "post_bulk_status": "201",
+}
+REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "500", "503"}
+IDEMPOTENT = {"post_create", "post_activate", "post_bulk_status"}
+
+
+def operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The document's operations by their ids, each with its method and path."""
+    return {
+        found["operationId"]: found | {"method": method.upper(), "path": path}
+        for path, methods in whole["paths"].items()
+        for method, found in methods.items()
+    }
+
+
+async def test_operation_ids_are_frozen() -> None:
+    table = {endpoint.operation_id: f"{endpoint.method} {endpoint.path}" for endpoint in ENDPOINTS}
+    assert len(table) == len(ENDPOINTS)
+    assert table == FROZEN
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "expected"),
+    [
+        ("POST", "/accounts/{accountId}/campaigns/{entityId}/edit", "post_account_campaign_edit"),
+        ("PATCH", "/accounts/{accountId}/ad-groups/{entityId}", "patch_account_ad_group"),
+        (
+            "GET",
+            "/webhooks/{webhookId}/deliveries/{deliveryId}/attempts",
+            "get_webhook_delivery_attempts",
+        ),
+        ("DELETE", "/connected-agents/{grantId}", "delete_connected_agent"),
+    ],
+)
+async def test_operation_ids_of_what_comes_later(method: str, path: str, expected: str) -> None:
+    assert operation_id(method, path) == expected
+
+
+async def test_the_document_is_openapi_3_1_0(empty: Served) -> None:
+    answer = await empty.http.get("/openapi.json")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
+    whole = answer.json()
+    OpenAPIV31SpecValidator(whole).validate()
+    assert whole["openapi"] == "3.1.0"
+    assert whole["info"]["version"] == "1.1.0"
+    assert whole["servers"] == [{"url": empty.base_url}]
+    assert whole == document(empty.base_url)
+
+
+async def test_document_and_table_say_the_same(empty: Served) -> None:
+    found = operations(empty.schemas.document)
+    assert {name: f"{one['method']} {one['path'].removeprefix(PREFIX)}" for name, one in found.items()} == FROZEN
+    assert all(one["path"].startswith(f"{PREFIX}/") for one in found.values())
+    for name, one in found.items():
+        assert set(one["responses"]) == REFUSALS | {STATUSES[name]}, name
+        header = [parameter["name"] for parameter in one["parameters"] if parameter["in"] == "header"]
+        assert header == (["Idempotency-Key"] if name in IDEMPOTENT else []), name
+        assert one["summary"] and one["description"] and one["tags"]
+
+
+async def test_every_call_needs_the_bearer_token(empty: Served) -> None:
+    whole = empty.schemas.document
+    assert whole["security"] == [{"advertisingToken": []}]
+    assert whole["components"]["securitySchemes"]["advertisingToken"]["scheme"] == "bearer"
+    assert not any("security" in one for one in operations(whole).values())
+
+
+async def test_routes_and_table_are_the_same(empty: Served) -> None:
+    """Every documented method answers (401 without a token), every other one is 405 and says what is allowed."""
+    methods: dict[str, set[str]] = {}
+    for endpoint in ENDPOINTS:
+        methods.setdefault(re.sub(r"\{\w+\}", "x", endpoint.path), set()).add(endpoint.method)
+    nobody = empty.caller(None)
+    for path, allowed in methods.items():
+        for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
+            answer = await nobody.send(method, path)
+            if method in allowed:
+                assert answer.status_code == 401, (method, path)
+            else:
+                # /operations/execute and the like are also an id's place: what stands there wins
+                assert answer.status_code in (401, 405), (method, path)
+                if answer.status_code == 405:
+                    assert set(answer.headers["Allow"].split(",")) >= allowed
+                    assert answer.json()["code"] == "method_not_allowed"
+
+
+async def test_what_is_not_there(empty: Served) -> None:
+    for path in ("/nothing", "/keys/", "/accounts/x/y/z", ""):
+        problem = await empty.admin.problem(404, "GET", path)
+        assert problem["code"] == "not_found"
+    outside = await empty.http.get("/api/v2/ads/keys")
+    assert outside.status_code == 404
+    assert outside.headers["Content-Type"].startswith("application/problem+json")
+    assert (await empty.http.get("/healthz")).json() == {"status": "ok"}
+
+
+@pytest.mark.parametrize("path", ["/openapi.json", "/healthz", "/nothing", "/connect/nothing", "/connect/callback/x"])
+async def test_every_answer_has_an_id(empty: Served, path: str) -> None:
+    first, second = await empty.http.get(path), await empty.http.get(path)
+    assert re.fullmatch("[0-9a-f]{32}", first.headers["X-Request-Id"])
+    assert first.headers["X-Request-Id"] != second.headers["X-Request-Id"]
+
+
+async def test_object_schemas_are_closed(empty: Served) -> None:
+    """What is not documented is neither taken nor answered."""
+    for name, schema in empty.schemas.document["components"]["schemas"].items():
+        if schema.get("type") == "object":
+            assert schema["additionalProperties"] is False, name
+
+
+async def test_an_answer_that_is_not_documented_is_found(empty: Served) -> None:
+    """The tests' own check of answers can fail."""
+    answer = await empty.admin.send("GET", "/auth/verify")
+    body = answer.json()
+    for changed in (
+        {"data": body["data"] | {"extra": 1}},
+        {"data": {name: value for name, value in body["data"].items() if name != "role"}},
+        {"data": body["data"] | {"role": "owner"}},
+        {**body, "page": None},
+    ):
+        with pytest.raises(Exception, match="valid|required|unexpected|one of"):
+            empty.schemas.check("GET", "/auth/verify", httpx.Response(200, json=changed, headers=_kept(answer)))
+
+
+def _kept(answer: httpx.Response) -> dict[str, str]:
+    return {name: answer.headers[name] for name in ("X-Request-Id", "Cache-Control", "Content-Type")}
