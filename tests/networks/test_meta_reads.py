@@ -312,7 +312,7 @@ def test_places_are_searched_and_told_apart_by_type() -> None:
     assert [row.id for row in page.rows] == ["city:2490299", "zip:US:10001"]
     types = "%5B%22country%22%2C%22region%22%2C%22city%22%2C%22zip%22%2C%22geo_market%22%5D"
     assert url == f"{GRAPH}/search?type=adgeolocation&q=new%20york&location_types={types}&limit=25"
-    assert listed("locations", json_answer({}), "new york")[1] == url
+    assert listed("locations", json_answer({"data": []}), "new york")[1] == url
     assert listed("locales", json_answer({"data": [{"key": 6, "name": "English (US)"}]}))[0].rows[0].id == "6"
     for resource in ("locations", "interests", "pages:x", "secrets"):
         with pytest.raises(InvalidInput):

@@ -8,7 +8,7 @@ from datetime import datetime
 from adsunify.errors import InvalidInput, refused
 from adsunify.network import Account, Found, Unit, currency_of, is_number, words
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Response, found_at, loads, read, text
+from adsunify.wire import Json, Response, found_at, loads, need, read, rows, text
 
 VERSION = "v26.0"
 HOST = "graph.facebook.com"
@@ -246,6 +246,12 @@ def moment(value: Json) -> datetime | None:
         return instant(value) if isinstance(value, str) else None
     except InvalidInput:
         return None
+
+
+def listed(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list. An empty list has its ``data`` too (section 11): without it the answer is unreadable."""
+    need(response.body, "/data")
+    return rows(response.body, "/data")
 
 
 def next_cursor(response: Response) -> str | None:

@@ -18,7 +18,7 @@ from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tre
 from adsunify.reporting import day, figures
 from adsunify.schedule import months_before, zone
 from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, rows, text
+from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, text
 
 from . import native as meta
 from .tables import METRICS, NETWORK
@@ -34,7 +34,7 @@ def _following(request: Request, response: Response) -> Request | None:
 def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
     """All rows of a list, to its last page."""
     answers = yield from pages(NETWORK, request, _following)
-    return [row for answer in answers for row in rows(answer.body, "/data")]
+    return [row for answer in answers for row in meta.listed(answer)]
 
 
 def node(entity_id: str, fields: str) -> Request:
@@ -134,7 +134,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     if query.search is not None:
         asked["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
     response = yield from ask(NETWORK, _edge(query.parent_id or account.native_id, one.path, asked))
-    found = tuple(reading.entity(one, row) for row in rows(response.body, "/data"))
+    found = tuple(reading.entity(one, row) for row in meta.listed(response))
     return Page(found, meta.next_cursor(response))
 
 

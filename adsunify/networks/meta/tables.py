@@ -339,7 +339,7 @@ def _listed(resource: str, edge: str, fields: str = "", name: str = "/name", key
         query = meta.paged(fields, limit, cursor) if fields else {}
         return Request("GET", f"{meta.GRAPH}/{{account}}/{edge}", {"account": account.native_id}, query)
 
-    return Catalog(resource, request, "/data", key, name, meta.next_cursor)
+    return Catalog(resource, request, meta.listed, key, name, meta.next_cursor)
 
 
 def _search(kind: str, **more: str) -> Callable[[Account, str, str | None, int], Request]:
@@ -375,9 +375,11 @@ CATALOGS = (
     _listed("saved_audiences", "saved_audiences", "id,name"),
     _listed("minimum_budgets", "minimum_budgets", key="/currency", name="/currency"),
     Catalog("dsa_recommendations", _listed("", "dsa_recommendations").request, _strings, "/name", "/name"),
-    Catalog("locations", _search("adgeolocation", **PLACES), "/data", _place, "/name", meta.next_cursor, "required"),
-    Catalog("interests", _search("adinterest"), "/data", "/id", "/name", meta.next_cursor, "required"),
-    Catalog("locales", _search("adlocale"), "/data", "/key", "/name", meta.next_cursor, "optional"),
+    Catalog(
+        "locations", _search("adgeolocation", **PLACES), meta.listed, _place, "/name", meta.next_cursor, "required"
+    ),
+    Catalog("interests", _search("adinterest"), meta.listed, "/id", "/name", meta.next_cursor, "required"),
+    Catalog("locales", _search("adlocale"), meta.listed, "/key", "/name", meta.next_cursor, "optional"),
 )
 
 
