@@ -22,10 +22,10 @@ from .targeting import PARTS, criteria_of, geo_targets, retargeted
 
 NAMES = "resourceNames"
 """The output of every step: the resource names of what was written, in the order of the operations."""
-CREATED = "campaign"
-"""The key of the step that creates a whole hierarchy."""
 CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 Operations = Sequence[Mapping[str, Json]]
+Written = tuple[Mapping[str, Json], Sequence[Change]]
+"""What a part of an edit writes, pointer to native value, and its changes in words."""
 
 
 def _step(
@@ -162,7 +162,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         f"Create, all together or nothing: a daily budget, the paused campaign {brief.name} with {places} targeting"
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
     )
-    step = _step(account, CREATED, "campaign", does, operations)
+    step = _step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
     return (yield from settled(_plan(account, "create", step, warnings=list(_warnings(account, brief, now)))))
 
 
@@ -174,8 +174,11 @@ _ACTIVATION = ("adGroupCriterion", "adGroupAd", "adGroup", "campaign")
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
     """Switches on exactly what the source operation made, in one write."""
-    sent = source.step(CREATED).request.body[google.OPERATIONS]
-    made = list(zip(sent, outputs[CREATED][NAMES], strict=True))
+    made = [
+        pair
+        for step in source.steps
+        for pair in zip(step.request.body[google.OPERATIONS], outputs[step.key][NAMES], strict=True)
+    ]
     enabled = {"status": google.ENABLED}
     operations = [
         updating(resource, name, enabled)
@@ -184,7 +187,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
         if f"{resource}Operation" in one
     ]
     does = "Enable, all together or nothing: the keywords, the ad, the ad group, and the campaign."
-    step = _step(account, f"activate_{CREATED}", "campaign", does, operations, "update")
+    step = _step(account, f"activate_{CAMPAIGN.kind}", CAMPAIGN.kind, does, operations, "update")
     return (yield from settled(_plan(account, "activate", step, risk="spend")))
 
 
@@ -208,8 +211,8 @@ def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
     if "resourceName" in payload:
         yield Issue("payload.resourceName", "not_supported", "The resourceName follows from the account and the id.")
     status = payload.get("status")
-    if "status" in payload and status not in NETWORK.levels[0].settable.values():
-        accepted = ", ".join(NETWORK.levels[0].settable.values())
+    if "status" in payload and status not in CAMPAIGN.settable.values():
+        accepted = ", ".join(CAMPAIGN.settable.values())
         yield Issue("payload.status", "choice", f"Google Ads takes these: {accepted}; to remove it, delete it.")
     for place in google.mask(payload):
         if not all(part.isascii() and part.isalnum() for part in place.split(".")):
@@ -344,31 +347,47 @@ def _day_issues(native: Mapping[str, Json], changed: Mapping[str, Json], now: da
         yield Issue(path, "order", "The campaign cannot end before it starts.")
 
 
-def _rewritten(account: Account, native: Mapping[str, Json], edit: Edit) -> tuple[dict[str, Json], list[Change]]:
+def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
+    """The fields of an edit."""
+    done = edited(NETWORK, account, kind, native, edit, now)
+    issues = list(_day_issues(native, _nested(done.native), local_time(account, now)))
+    if issues:
+        raise InvalidInput(issues)
+    return done.native, done.changes
+
+
+def _texts(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
     """The texts and the address of an ad, written as its settings write them."""
     written: dict[str, Json] = {}
     changes: list[Change] = []
     issues: list[Issue] = []
-    for setting in settings_of(NETWORK, "ad"):
-        if setting.field not in edit.creative or setting.write is None:
+    for setting in settings_of(NETWORK, kind) if edit.creative else ():
+        name, path = setting.field, f"creative.{setting.field}"
+        if name not in edit.creative or setting.write is None:
+            continue
+        reason = lock_reason(setting, native, now)
+        if reason is not None:
+            issues.append(Issue(path, "locked", f"Google Ads: {name} is locked: {reason}."))
             continue
         try:
-            reason = lock_reason(setting, native, None)
-            if reason is not None:
-                raise refused(setting.field, "locked", f"Google Ads: {setting.field} is locked: {reason}.")
-            new = setting.write(edit.creative[setting.field], native, account)
+            written |= setting.write(edit.creative[name], native, account)
         except InvalidInput as problem:
-            issues += [Issue(f"creative.{setting.field}", one.code, one.message) for one in problem.issues]
-            continue
-        written |= new
-        before = shown(NETWORK, account, setting, native)
-        changes.append(Change(setting.field, before, edit.creative[setting.field]))
+            issues += [Issue(path, one.code, one.message) for one in problem.issues]
+        changes.append(Change(name, shown(NETWORK, account, setting, native), edit.creative[name]))
     if issues:
         raise InvalidInput(issues)
     return written, changes
 
 
-def _field_operations(
+def _nested(written: Mapping[str, Json]) -> dict[str, Json]:
+    """Pointers and values as the object that they make."""
+    whole: dict[str, Json] = {}
+    for pointer, value in written.items():
+        put(whole, pointer, value)
+    return whole
+
+
+def _operations(
     account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], changed: Mapping[str, Json]
 ) -> Iterator[Mapping[str, Json]]:
     """The operations of changed fields: one for each resource that they stand on."""
@@ -393,59 +412,52 @@ def _field_operations(
         yield updating("ad", name, changed["adGroupAd"]["ad"])
 
 
+def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
+    moved = read(changed, "/campaign", {})
+    days = [f"{name} {moved[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in moved]
+    if days:
+        yield f"Google Ads keeps whole days in the account's time zone: {', '.join(days)}."
+    if edit.targeting.get("languages") == []:
+        yield "Without a language the campaign serves in all of them."
+    if "cpcBidMicros" in changed.get("adGroup", {}):
+        yield "Keywords that have a bid of their own keep it."
+    if "adGroupAd" in changed:
+        yield "The ad goes to review again."
+
+
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, places and languages, or texts, in one write, held against what the entity is now."""
     misplaced = list(_misplaced(kind, edit))
     if misplaced:
         raise InvalidInput(misplaced)
     native = (yield from editable(account, kind, entity_id)).native
-    issues: list[Issue] = []
-    changes: list[Change] = []
     written: dict[str, Json] = {}
-    operations: list[Mapping[str, Json]] = []
+    criteria: list[Mapping[str, Json]] = []
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for part in (_fields, _texts):
+        try:
+            new, told = part(account, kind, native, edit, now)
+        except InvalidInput as problem:
+            issues += problem.issues
+            continue
+        written |= new
+        changes += told
     try:
-        fields = edited(NETWORK, account, kind, native, edit, now)
-        written |= fields.native
-        changes += fields.changes
-    except InvalidInput as problem:
-        issues += problem.issues
-    changed: dict[str, Json] = {}
-    for pointer, value in written.items():
-        put(changed, pointer, value)
-    issues += _day_issues(native, changed, local_time(account, now))
-    declared = google.merged(native, changed)
-    try:
-        political = read(declared, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL.values()
-        operations, moved = retargeted(account, entity_id, native, edit, political)
-        changes += moved
-    except InvalidInput as problem:
-        issues += problem.issues
-    try:
-        texts, rewritten = _rewritten(account, native, edit)
-        changes += rewritten
-        for pointer, value in texts.items():
-            put(changed, pointer, value)
+        criteria, told = retargeted(account, entity_id, native, edit)
+        changes += told
     except InvalidInput as problem:
         issues += problem.issues
     if issues:
         raise InvalidInput(issues)
-    operations = [*_field_operations(account, kind, entity_id, native, changed), *operations]
+    changed = _nested(written)
+    operations = [*_operations(account, kind, entity_id, native, changed), *criteria]
     if not operations:
         raise refused("fields", "nothing_to_do", "There is nothing to change.")
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     step = _step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
-    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=_edit_warnings(account, changed))
-
-
-def _edit_warnings(account: Account, changed: Mapping[str, Json]) -> list[str]:
-    moved = read(changed, "/campaign", {})
-    said = [f"{name} {moved[name] or 'none'}" for name in ("startDateTime", "endDateTime") if name in moved]
-    warnings = [f"Google Ads keeps whole days in the account's time zone: {', '.join(said)}."] if said else []
-    if read(changed, "/adGroup/cpcBidMicros") is not None:
-        warnings.append("Keywords that have a bid of their own keep it.")
-    if "adGroupAd" in changed:
-        warnings.append("The ad goes to review again.")
-    return warnings
+    warnings = list(_edit_warnings(edit, changed))
+    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

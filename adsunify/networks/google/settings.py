@@ -99,8 +99,9 @@ def _by_strategy(places: Mapping[str, str]) -> Callable[[Entity], str]:
 
 
 def _strategy(entity: Entity, account: Account) -> Json:
-    kind = strategy_of(entity)
-    return next((member for member, shown in google.STRATEGIES.items() if shown == kind), kind)
+    """The type as its member is called, older types included: TARGET_ROAS is targetRoas."""
+    first, *rest = (strategy_of(entity) or "").lower().split("_")
+    return first + "".join(map(str.capitalize, rest)) or None
 
 
 def _write_strategy(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:

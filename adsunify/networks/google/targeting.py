@@ -189,8 +189,10 @@ def _now(native: Mapping[str, Json], name: str) -> dict[str, str]:
     }
 
 
-def _checked(native: Mapping[str, Json], edit: Edit, declared: bool) -> dict[str, list[str]]:
+def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
     """The wanted ids per member of the edit's targeting. Raises InvalidInput with all issues."""
+    declared = text(native, "/campaign/containsEuPoliticalAdvertising") in google.POLITICAL.values()
+    declared = declared or "euPoliticalAdvertising" in edit.fields
     found: dict[str, list[str]] = {}
     issues: list[Issue] = []
     for name, items in edit.targeting.items():
@@ -218,17 +220,14 @@ def _checked(native: Mapping[str, Json], edit: Edit, declared: bool) -> dict[str
 
 
 def retargeted(
-    account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit, declared: bool
+    account: Account, campaign_id: str, native: Mapping[str, Json], edit: Edit
 ) -> tuple[list[Mapping[str, Json]], list[Change]]:
-    """The operations of an edit's targeting: criteria are made and removed, never changed.
-
-    ``declared``: whether the campaign says what it is under EU political advertising law.
-    """
+    """The operations of an edit's targeting: criteria are made and removed, never changed."""
     made: list[Mapping[str, Json]] = []
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []
     campaign = resource_name(account, "campaign", campaign_id)
-    for name, wanted in _checked(native, edit, declared).items():
+    for name, wanted in _checked(native, edit).items():
         kind, negative, place = PARTS[name]
         now = _now(native, name)
         for constant in wanted:
