@@ -284,7 +284,9 @@ def test_a_report_is_asked_for_and_pending() -> None:
 def test_a_duplicate_report_is_the_first_one() -> None:
     duplicate = Response(425, {}, {"code": "425", "detail": "The Request is a duplicate of : r1"})
     answers = {f"POST {HOST}/reporting/reports": duplicate} | report("r1")
-    assert read_insights(answers, None).rows
+    pending = read_insights(answers, None).pending
+    assert pending is not None
+    assert pending.job == "r1"
     unnamed = Response(425, {}, {"code": "425", "detail": "?"})
     with pytest.raises(ProviderUnreadable):
         read_insights({f"POST {HOST}/reporting/reports": unnamed}, None)

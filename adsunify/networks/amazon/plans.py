@@ -311,13 +311,13 @@ def _edit_issues(
     if vendors_campaign and len(str(changed.get("name", ""))) > VENDOR_NAME:
         yield Issue("fields.name", "too_long", f"A vendor's campaign name has at most {VENDOR_NAME} characters.")
     today = now.date().isoformat() if now is not None else ""
-    start = changed.get("startDate", native.get("startDate"))
+    start = changed.get("startDate", text(native, "/startDate"))
     end = changed.get("endDate")
     if "startDate" in changed and changed["startDate"] < today:
         yield Issue("fields.startAt", "past", "The campaign cannot start before today in the profile's time zone.")
     if end is not None and end < today:
         yield Issue("fields.endAt", "past", "The campaign cannot end before today in the profile's time zone.")
-    kept_end = changed.get("endDate", native.get("endDate"))
+    kept_end = changed.get("endDate", text(native, "/endDate"))
     if ("startDate" in changed or end is not None) and start and kept_end and kept_end < start:
         path = "fields.endAt" if end is not None else "fields.startAt"
         yield Issue(path, "order", "The campaign cannot end before it starts.")

@@ -13,7 +13,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
 from adsunify.editing import local_time
-from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
 from adsunify.insights import Coverage, DateRange, Figure, Insights, Pending
 from adsunify.network import Account, Level, Metric, level
 from adsunify.outcomes import failure
@@ -104,7 +104,8 @@ def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str
 def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
     """The code of the consent, good for 5 minutes, becomes tokens."""
     if not answer.get("code"):
-        raise refused("code", "required", f"Amazon gave no code: {answer.get('error_description') or 'no reason'}.")
+        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
+        raise refused("code", "required", f"Amazon gave no code: {said or 'no reason'}.")
     request = token_request(
         TOKEN,
         grant_type="authorization_code",
@@ -259,7 +260,7 @@ def _created(account: Account, days: DateRange) -> Flow[Mapping[str, Json]]:
         said = _DUPLICATE(text(response.body, "/detail") or text(response.body, "/details") or "")
         if said is None:
             raise ProviderUnreadable("Amazon Ads refused a duplicate report without naming the first.")
-        return (yield from _state(account, said.group(1)))
+        return {"reportId": said.group(1), "status": None}
     problem = failure(NETWORK, response)
     if problem is not None:
         raise problem
@@ -381,6 +382,9 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     notes = [note for note in {metric.note: None for metric in _metrics(account)} if note]
     if start < oldest:
         notes.append(f"Amazon Ads keeps the figures of {REPORT_HISTORY_DAYS} days.")
+    if states and all(_has_failed(state) for state in states):
+        said = text(states[0], "/failureReason") or "no reason given"
+        raise ProviderError(f"Amazon Ads made no report: {said}.", native=NativeError(text(states[0], "/status"), said))
     for state, part in zip(states, parts, strict=True):
         # A job may be resumed without its dates: the report names its own.
         days = DateRange(_day(state, "/startDate") or part.start, _day(state, "/endDate") or part.end)
