@@ -12,8 +12,10 @@ from adsunify.steps import Plan, Step, plan_bytes
 from adsunify.wire import Json, Request, dumps, filled
 
 from .cases import Case, Library
-from .kinds import Done, created, output_names, run, step_of
+from .kinds import Done, run
 from .matching import Difference, differ
+from .plans import created, output_names
+from .writes import step_of
 
 _SECRET_NAMES = re.compile(r"(?i)authorization|access_?token|refresh_?token|client_?secret|appsecret|password|cookie")
 

@@ -17,9 +17,11 @@ from adsunify.steps import Step
 from adsunify.wire import Answer, Json, Request, Response, dumps, loads, put, read
 
 from .cases import Case, Library
-from .kinds import PLANNING, run, step_of
+from .kinds import run
 from .matching import Difference
+from .plans import PLANNING
 from .recorded import Conversation, response_of
+from .writes import step_of
 
 JUNK: Mapping[str, bytes] = {
     "an empty answer": b"",
@@ -201,33 +203,35 @@ class Endless(Exception):
 
 
 class Disturbed(Conversation):
-    """Says what is recorded, but ``bad`` to the request at ``position``, and to all beyond the recorded ones."""
+    """Says what a good conversation was told, but ``bad`` to one request of it, and to all beyond it (or to all)."""
 
-    def __init__(self, case: Case, position: int, bad: Response, always: bool = False) -> None:
-        super().__init__(case.network, case.exchange)
-        self.position, self.bad, self.always = position, bad, always
+    def __init__(self, good: Conversation, position: int, bad: Response, *, always: bool = False) -> None:
+        super().__init__(good.network, good.exchange)
+        self.good, self.position, self.bad, self.always = good, position, bad, always
 
     def answer(self, request: Request) -> Response:
-        number = len(self.asked)
+        number = len(self.served)
         if number >= REQUESTS:
             raise Endless
-        self.asked.append(request)
-        if self.always or number == self.position or number >= len(self.exchange):
+        if self.always or number == self.position or number >= len(self.good.served):
+            self.served.append((request, 0))
             return self.bad
-        return response_of(self.exchange[number]["response"], request)
+        place = self.good.served[number][1]
+        self.served.append((request, place))
+        return response_of(self.exchange[place]["response"], request)
 
 
 def _reading_differences(case: Case, library: Library) -> Iterator[Difference]:
     """Every recorded answer in turn is replaced by hostile ones: only errors of our tree may come of it."""
     talk = Conversation(case.network, case.exchange)
     run(case, library, talk)
-    for position, request in enumerate(talk.asked):
-        good, at = response_of(case.exchange[position]["response"], request), f"/exchange/{position}"
+    for position, (request, place) in enumerate(talk.served):
+        good, at = response_of(talk.exchange[place]["response"], request), f"/exchange/{place}"
         for what, bad in mutations(good):
-            wrong = _raised(case, library, Disturbed(case, position, bad))
+            wrong = _raised(case, library, Disturbed(talk, position, bad))
             if wrong is not None:
                 yield Difference(at, f"an error of ours after {what}", wrong)
-        wrong = _raised(case, library, Disturbed(case, position, good, always=True))
+        wrong = _raised(case, library, Disturbed(talk, position, good, always=True))
         if wrong is not None:
             yield Difference(at, "an end, though every answer is this one", wrong)
 

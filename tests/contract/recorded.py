@@ -25,27 +25,40 @@ class Unexpected(Exception):
 
 
 class Conversation:
-    """Answers requests in the order of the exchange. Raises Unexpected for any other."""
+    """Answers requests from the exchange. Raises Unexpected for a request that is not recorded.
 
-    def __init__(self, network: str, exchange: Sequence[Mapping[str, Json]]) -> None:
+    ``strict``: only in the recorded order, each once. Else an answer that stands later, or was given before, is taken
+    too: how a flow divides its reads is its own affair as long as it asks for nothing else.
+    """
+
+    def __init__(self, network: str, exchange: Sequence[Mapping[str, Json]], *, strict: bool = False) -> None:
         self.network = network
         self.exchange = tuple(exchange)
-        self.asked: list[Request] = []
+        self.strict = strict
+        self.served: list[tuple[Request, int]] = []
+        """Each request so far, and the place of its answer in the exchange."""
 
     @property
-    def left(self) -> tuple[Mapping[str, Json], ...]:
-        return self.exchange[len(self.asked) :]
+    def left(self) -> list[int]:
+        """The places whose answers nobody asked for."""
+        used = {place for _, place in self.served}
+        return [place for place in range(len(self.exchange)) if place not in used]
 
     def answer(self, request: Request) -> Response:
-        place = f"/exchange/{len(self.asked)}"
-        if not self.left:
-            raise Unexpected(Difference(place, "no further request", f"{request.method} {filled(request)}"))
-        recorded = self.left[0]
-        wrong = next(request_differences(self.network, recorded.get("request") or {}, request, place), None)
-        if wrong is not None:
-            raise Unexpected(wrong)
-        self.asked.append(request)
-        return response_of(recorded["response"], request)
+        left = self.left
+        others = [] if self.strict else [*left[1:], *(place for _, place in reversed(self.served))]
+        wrongs = []
+        for place in [*left[:1], *others]:
+            expected = self.exchange[place].get("request") or {}
+            wrong = next(request_differences(self.network, expected, request, f"/exchange/{place}"), None)
+            if wrong is None:
+                self.served.append((request, place))
+                return response_of(self.exchange[place]["response"], request)
+            wrongs.append(wrong)
+        asked = f"{request.method} {filled(request)}"
+        raise Unexpected(
+            wrongs[0] if left else Difference(f"/exchange/{len(self.exchange)}", "no further request", asked)
+        )
 
 
 def request_differences(

@@ -21,8 +21,10 @@ from adsunify.wire import MISSING, Request, Response, put, read
 from . import around, hostile
 from .__main__ import main
 from .cases import BadCase, Case, Library, read_cases
-from .kinds import KINDS, created
+from .kinds import KINDS
 from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
+from .plans import created, step_called
+from .recorded import Conversation, Unexpected
 from .running import check
 
 GOOD = Path(__file__).parent / "examples" / "good"
@@ -327,5 +329,42 @@ def test_a_reader_that_does_not_end_is_found(monkeypatch: pytest.MonkeyPatch) ->
             pass
 
     monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
-    case = evolve(example("amazon/exemplary/tree"), exchange=example("amazon/exemplary/tree").exchange[:1])
-    assert hostile._raised(case, LIBRARY, hostile.Disturbed(case, 0, Response(200, {}, {}), always=True)) is not None
+    case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})
+    talk = hostile.Disturbed(Conversation("amazon", case.exchange), 0, Response(200, {}, {}), always=True)
+    assert "3000 requests" in (hostile._raised(case, LIBRARY, talk) or "")
+
+
+def test_the_order_of_reads_counts_in_the_strict_reading_only() -> None:
+    case = example("amazon/exemplary/tree")
+    turned = evolve(case, exchange=(*case.exchange[:2], *reversed(case.exchange[2:])))
+    assert "/exchange/2" in found(turned, strict=True)
+    assert found(turned) == ""
+
+
+def test_an_answer_serves_twice_in_the_loose_reading_only() -> None:
+    answer = {"request": {"method": "GET"}, "response": {"body": {"data": []}}}
+    request = Request("GET", "https://graph.facebook.com/v26.0/act_1/ads")
+    loose, strict = (Conversation("meta", [answer], strict=one) for one in (False, True))
+    assert loose.answer(request) == loose.answer(request) == strict.answer(request)
+    with pytest.raises(Unexpected):
+        strict.answer(request)
+
+
+def test_step_keys_and_orders_that_nothing_depends_on_are_loose() -> None:
+    tree = example("amazon/exemplary/tree")
+    turned = changed(tree, "/expect/nodes", list(reversed(tree.expect["nodes"])))
+    made = example("meta/exemplary/create")
+    renamed = changed(changed(made, "/expect/steps/0/key", "c"), "/expect/steps/1/bindings/0/step", "c")
+    for case in (turned, renamed):
+        assert found(case) == ""
+        assert found(case, strict=True)
+    assert found(changed(renamed, "/expect/steps/1/bindings/0/step", "d"))
+    assert found(changed(turned, "/expect/nodes/0/id", "99"))
+
+
+@pytest.mark.parametrize("name", ["campaign", "Campaigns", "adGroup", "ad_set", "adsets", "ad"])
+def test_a_step_may_be_called_by_its_level(name: str) -> None:
+    step = step_called("meta", plan().steps, name)
+    assert step is not None
+    assert step.kind.lower()[:2] == name.lower()[:2]
+    assert step_called("meta", plan().steps, "leaf") is None

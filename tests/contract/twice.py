@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .cases import REPOSITORY, Case, Library, read_cases
-from .kinds import PLANNING, run
+from .kinds import run
+from .plans import PLANNING
 
 SEEDS = ("1", "2")
 

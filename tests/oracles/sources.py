@@ -15,8 +15,10 @@ from adsunify.planning import plan
 from adsunify.steps import Plan, Step, bound
 from adsunify.wire import Json, Request, Response, dumps
 from tests.contract.cases import ACCOUNT_IDS, BRIEFS, Case, Library, NotACase, own_cases
-from tests.contract.kinds import PLANNING, as_sent, output_names, run, step_of
+from tests.contract.kinds import run
+from tests.contract.plans import PLANNING, output_names
 from tests.contract.recorded import Conversation, Unexpected, response_of
+from tests.contract.writes import as_sent, step_of
 
 SAMPLE_ID = "120000000000001"
 
@@ -101,8 +103,9 @@ def exchanges(network: str) -> tuple[Exchange, ...]:
             run(case, LIBRARY, talk)
         except (AdsunifyError, NotACase, Unexpected):
             continue
-        for index, (request, recorded) in enumerate(zip(talk.asked, case.exchange, strict=False)):
-            found.append(Exchange(f"{case.path.stem}-{index}", request, response_of(recorded["response"], request)))
+        for index, (request, place) in enumerate(talk.served):
+            response = response_of(case.exchange[place]["response"], request)
+            found.append(Exchange(f"{case.path.stem}-{index}", request, response))
     return tuple(found)
 
 

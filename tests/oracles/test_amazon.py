@@ -27,6 +27,9 @@ DESCRIPTIONS = (
 LATER = {"SponsoredProductsUpdateAdGroup": ["adGroupId"]}
 """What later editions require: the edition of 2022 also marks name, state and defaultBid."""
 
+OLDER = {"ProductInfoList": "ProductMetadataList"}
+"""What older answers call a member."""
+
 
 @pytest.fixture(scope="module")
 def described(spec: Callable[[str], Json]) -> Callable[[str, str], Mapping[str, Any] | None]:
@@ -167,7 +170,7 @@ def test_a_write_names_its_media_type_twice(one: Write, described: Described) ->
 @pytest.mark.parametrize("one", READS, ids=named)
 def test_a_read_validates(one: Exchange, described: Described) -> None:
     request = one.request
-    if described(request.method, urlsplit(filled(request)).path) is not None:
+    if request.nature != "write" and described(request.method, urlsplit(filled(request)).path) is not None:
         assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
 
 
@@ -179,8 +182,11 @@ def test_a_recorded_answer_validates(one: Exchange, described: Described) -> Non
     answers = found["operation"]["responses"]
     answer = answers.get(str(one.response.status))
     assert answer is not None, f"{one.response.status} is none of {list(answers)}"
-    schema = media(answer["content"], None)
-    assert problems(schema, found["components"], exact(one.response.body)) == []
+    schema, body = media(answer["content"], None), exact(one.response.body)
+    for older, name in OLDER.items():
+        if older in body:
+            body[name] = body.pop(older)
+    assert problems(schema, found["components"], body) == []
 
 
 # -- reports and limits -------------------------------------------------------------------------------------------
