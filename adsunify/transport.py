@@ -16,10 +16,9 @@ import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from decimal import Decimal
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
-import httpcore
 from attrs import frozen
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if_result, stop_after_attempt
 from tenacity.stop import stop_before_delay
@@ -27,7 +26,7 @@ from tenacity.wait import wait_random_exponential
 
 from .errors import NativeError, ProviderError, ProviderUnreadable, refused
 from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch, verifying
-from .lines import Lines
+from .lines import Lines, Written
 from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled
 
 Result = TypeVar("Result")
@@ -93,7 +92,7 @@ class HttpTransport:
     ) -> None:
         self._sandbox = None if sandbox_url is None else _loopback(sandbox_url)
         self._sleep = sleep
-        self._lines = Lines(tls or verifying(), CONNECTIONS, IDLE_SECONDS)
+        self._lines = Lines(tls or verifying(), CONNECTIONS, IDLE_SECONDS, CONNECT_SECONDS)
 
     async def __aenter__(self) -> HttpTransport:
         return self
@@ -130,28 +129,20 @@ class HttpTransport:
                 return await self._exchange(message, progress)
         except Lost:
             raise
-        except (httpcore.ConnectError, httpcore.ConnectTimeout, TimeoutError) as problem:
-            if progress.sending:
+        except Exception as problem:
+            if progress.writing:  # whatever it is, nobody knows what became of the request
                 raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
             raise NotSent(f"{message.host} cannot be reached: {_words(problem)}") from problem
-        except Exception as problem:  # whatever else it is, nobody knows what became of the request
-            raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
 
     async def _exchange(self, message: _Message, progress: _Progress) -> Response:
         where = urlsplit(message.url)
-        request = httpcore.Request(
-            message.method,
-            httpcore.URL(scheme=where.scheme, host=where.hostname or "", port=where.port, target=message.target),
-            headers=[("host", where.netloc), *message.headers.items()],
-            content=message.content,
-            extensions={"timeout": {"connect": CONNECT_SECONDS}, "trace": progress.trace},
-        )
-        async with self._lines.exchange(request, CONNECT_SECONDS) as response:
-            progress.status, progress.headers = response.status, read_headers(response.headers)
-            if progress.stale:
-                raise Lost(f"{message.host}: the answer was there before the request was sent.")
+        place = (where.hostname or "", where.port or _PORTS[where.scheme], where.scheme == "https")
+        headers = [("host", where.netloc), *message.headers.items()]
+        written = Written(message.method, message.target, headers, message.content)
+        async with self._lines.exchange(place, written, progress.begin) as answer:
+            progress.status, progress.headers = answer.status, read_headers(answer.headers)
             try:
-                content, whole = await bounded(response.stream, progress.headers, message.limit)
+                content, whole = await bounded(answer.body, progress.headers, message.limit)
             except zlib.error:
                 raise Lost(
                     f"{message.host}: the answer is not what its encoding says.",
@@ -170,26 +161,15 @@ class HttpTransport:
 
 
 class _Progress:
-    """How far an exchange got: ``sending`` once the first byte may have left; ``stale`` where the answer was there
-    before anything was received, so that it answers something else (an answer that came twice)."""
+    """How far an exchange got: ``writing`` once the first byte may have left; then what the head of the answer said."""
 
     def __init__(self) -> None:
-        self.sending = self.received = self.stale = False
+        self.writing = False
         self.status: int | None = None
         self.headers: dict[str, str] = {}
 
-    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
-        """Told by the HTTP library of each thing it does."""
-        if event == "http11.send_request_headers.started":
-            self.sending = True
-        elif event == "http11.receive_response_headers.started":
-            # receiving takes at least one turn of the loop; what was left in a buffer takes none
-            asyncio.get_running_loop().call_soon(self._turned)
-        elif event == "http11.receive_response_headers.complete":
-            self.stale = not self.received
-
-    def _turned(self) -> None:
-        self.received = True
+    def begin(self) -> None:
+        self.writing = True
 
 
 def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
@@ -202,7 +182,7 @@ def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 def _words(problem: Exception) -> str:
-    if isinstance(problem, TimeoutError | httpcore.TimeoutException):
+    if isinstance(problem, TimeoutError):
         return "it took too long"
     return str(problem) or type(problem).__name__
 
