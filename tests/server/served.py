@@ -5,6 +5,7 @@ Every answer that :class:`Caller` receives is held against the server's own Open
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 import time
@@ -129,7 +130,7 @@ class Caller:
             json=body if content is None else None,
             content=content,
             params=query,
-            headers=sent | dict(headers or {}),
+            headers={name.encode(): value.encode() for name, value in (sent | dict(headers or {})).items()},
         )
         self.schemas.check(method, path, answer)
         return answer
@@ -249,8 +250,7 @@ class Served:
     async def settled(self) -> None:
         """Wait for what runs beside the requests."""
         while self.service.background:
-            for task in tuple(self.service.background):
-                await task
+            await asyncio.wait(self.service.background)
 
 
 def _counted(connection: Connection) -> dict[str, int]:

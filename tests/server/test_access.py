@@ -1,0 +1,233 @@
+"""Who may do what: every endpoint against every kind of credential, and ids of another workspace everywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from adsunify.contract import ENDPOINTS, Endpoint
+from adsunify.contract.endpoint import Access
+from adsunify.store import people
+
+from .served import NEVER, Caller, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+BODIES: dict[str, Any] = {
+    "post_keys": {"name": "spare"},
+    "post_connections_authorize": {"network": "meta"},
+    "post_validate_campaign": {"accountId": NEVER, "campaign": brief("meta")},
+    "post_create": {"accountId": NEVER, "campaign": brief("meta")},
+    "post_activate": {"accountId": NEVER, "sourceOperationId": NEVER},
+    "post_operation_execute": {"confirmed": True},
+    "post_operations_execute": {"operationIds": [NEVER], "confirmed": True},
+    "post_operation_cancel": {},
+    "post_bulk_status": {"accountId": NEVER, "kind": "campaign", "entityIds": ["1"], "status": "paused"},
+}
+QUERIES: dict[str, dict[str, str]] = {"get_account_insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"}}
+ACCESS: dict[str, Access] = {
+    "post_keys": "admin",
+    "delete_key": "admin",
+    "post_connections_authorize": "admin",
+    "delete_connection": "admin",
+    "post_create": "write",
+    "post_activate": "write",
+    "post_operation_execute": "write",
+    "post_operations_execute": "write",
+    "post_operation_cancel": "write",
+    "post_bulk_status": "write",
+}
+"""DECISIONS "Access": whatever is not named here reads."""
+
+MAY: dict[tuple[str, str], set[Access]] = {
+    ("viewer", "read"): {"read"},
+    ("viewer", "write"): {"read"},
+    ("member", "read"): {"read"},
+    ("member", "write"): {"read", "write"},
+    ("admin", "read"): {"read"},
+    ("admin", "write"): {"read", "write", "admin"},
+}
+IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId")
+
+
+def of(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:
+    """A test for each of these endpoints."""
+    return pytest.mark.parametrize("endpoint", endpoints, ids=lambda endpoint: endpoint.operation_id)
+
+
+def takes_id(endpoint: Endpoint) -> bool:
+    """Whether an id of the workspace stands in its path or body."""
+    return not {*endpoint.parameters, *BODIES.get(endpoint.operation_id, ())}.isdisjoint(IDS)
+
+
+each = of(ENDPOINTS)
+
+
+def address(endpoint: Endpoint, **ids: str) -> str:
+    """The endpoint's path with ids of nothing, or those given."""
+    values = {"network": "meta", "resource": "pages"} | ids
+    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], NEVER), endpoint.path)
+
+
+async def ask(caller: Caller, endpoint: Endpoint, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    answer = await caller.send(
+        endpoint.method,
+        path,
+        BODIES.get(endpoint.operation_id) if body is None else body,
+        query=QUERIES.get(endpoint.operation_id),
+    )
+    found: dict[str, Any] = answer.json()
+    return answer.status_code, found
+
+
+@each
+async def test_without_a_valid_token_nothing_is_answered(empty: Served, endpoint: Endpoint) -> None:
+    before = await empty.rows()
+    expired_id, expired = await empty.key("admin", expires_in=0)
+    revoked_id, revoked = await empty.key("admin")
+    await empty.admin.delete(f"/keys/{revoked_id}")
+    good = empty.people["admin"].tokens["write"]
+    other_secret = good[:13] + empty.people["member"].tokens["write"][13:]
+    for token in ("garbage", "adu_AAAAAAAA_" + "A" * 43, good[:-1], good + "A", other_secret, "é", expired, revoked):
+        status, problem = await ask(empty.caller(token), endpoint, address(endpoint))
+        assert (status, problem["code"]) == (401, "unauthenticated"), token
+        assert token not in str(problem)
+    status, problem = await ask(empty.caller(None), endpoint, address(endpoint))
+    assert (status, problem["code"]) == (401, "token_missing")
+    after = await empty.rows()
+    assert {name: after[name] - before[name] for name in after if after[name] != before[name]} == {"api_keys": 2}
+    assert expired_id != revoked_id
+
+
+async def test_401_says_how(empty: Served) -> None:
+    for headers in ({}, {"Authorization": "Basic abc"}, {"Authorization": "Bearer"}, {"Authorization": "Bearer a b"}):
+        answer = await empty.caller(None).send("GET", "/keys", headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == 'Bearer realm="adsunify"'
+
+
+async def test_the_scheme_is_named_in_any_case(empty: Served) -> None:
+    token = empty.people["viewer"].tokens["read"]
+    answer = await empty.caller(None).send("GET", "/keys", headers={"Authorization": f"bearer {token}"})
+    assert answer.status_code == 200
+
+
+@each
+async def test_what_each_role_and_key_may(empty: Served, endpoint: Endpoint) -> None:
+    needed = ACCESS.get(endpoint.operation_id, "read")
+    assert endpoint.access == needed
+    for (name, kind), may in MAY.items():
+        before = await empty.rows()
+        status, body = await ask(empty.person(name, kind), endpoint, address(endpoint))
+        if needed in may:
+            assert status not in (401, 403), (name, kind, body)
+        else:
+            code = "admin_required" if needed == "admin" else "write_required"
+            assert (status, body["code"], body["outcome"]) == (403, code, "not_applied"), (name, kind)
+            assert await empty.rows() == before
+
+
+async def test_access_comes_before_input(empty: Served) -> None:
+    problem = await empty.person("viewer").problem(403, "POST", "/create", {"nonsense": 1})
+    assert "issues" not in problem
+
+
+async def test_a_key_is_worth_its_owners_role_of_now(empty: Served) -> None:
+    store, actor = empty.service.store, empty.people["member"].actor
+    caller = empty.person("member")
+    body = {"accountId": NEVER, "campaign": brief("meta")}
+    await caller.problem(404, "POST", "/create", body)
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
+    await caller.problem(403, "POST", "/create", body)
+    await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    await caller.problem(401, "GET", "/keys")
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
+    await caller.problem(404, "POST", "/create", body)
+
+
+# -- another workspace --------------------------------------------------------------------------------------------
+
+
+@of([endpoint for endpoint in ENDPOINTS if takes_id(endpoint)])
+async def test_ids_of_another_workspace_are_not_found(server: Served, endpoint: Endpoint) -> None:
+    """404 wherever an id stands, in the path or in the body; nothing is said about what exists elsewhere."""
+    theirs = await foreign(server)
+    ids = {name: value for name, value in theirs.items() if name in endpoint.parameters}
+    body = BODIES.get(endpoint.operation_id)
+    changed = body | {"accountId": theirs["accountId"]} if body is not None and "accountId" in body else body
+    before = await server.rows()
+    status, problem = await ask(server.admin, endpoint, address(endpoint, **ids), changed)
+    assert status == 404, problem
+    missing_status, missing = await ask(server.admin, endpoint, address(endpoint), body)
+    assert (missing_status, missing["detail"]) == (404, problem["detail"])
+    assert await server.rows() == before
+
+
+async def foreign(server: Served) -> dict[str, str]:
+    """Ids of everything that the other workspace has."""
+    stranger = server.person("stranger")
+    if "operationId" not in server.foreign:
+        account = server.foreign["meta"]
+        created = await stranger.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+        server.foreign["operationId"] = created["id"]
+    return {
+        "operationId": server.foreign["operationId"],
+        "sourceOperationId": server.foreign["operationId"],
+        "accountId": server.foreign["meta"],
+        "connectionId": (await stranger.get("/connections"))[0]["connectionId"],
+        "keyId": (await stranger.get("/keys"))[0]["keyId"],
+    }
+
+
+async def test_a_batch_says_not_found_for_each_foreign_operation(server: Served) -> None:
+    theirs = (await foreign(server))["operationId"]
+    found = await server.admin.post("/operations/execute", {"operationIds": [theirs, NEVER], "confirmed": True})
+    assert [one["operationId"] for one in found["results"]] == [theirs, NEVER]
+    assert {one["error"]["code"] for one in found["results"]} == {"not_found"}
+
+
+async def test_a_foreign_source_is_not_activatable(server: Served) -> None:
+    theirs = (await foreign(server))["operationId"]
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": theirs}
+    assert await server.admin.refused("POST", "/activate", body) == {("sourceOperationId", "source_not_activatable")}
+
+
+async def test_lists_show_the_own_workspace_only(server: Served) -> None:
+    await foreign(server)
+    for path, name in (("/keys", "keyId"), ("/connections", "connectionId"), ("/accounts", "accountId")):
+        mine = {one[name] for one in await server.admin.get(path)}
+        theirs = {one[name] for one in await server.person("stranger").get(path)}
+        assert mine and theirs and not mine & theirs
+    assert (await foreign(server))["operationId"] not in {one["id"] for one in await server.admin.get("/operations")}
+
+
+async def test_who_sees_and_executes_whose_operations(server: Served) -> None:
+    """A member those of his user whatever the key, an admin all; a cancel is the owner's alone."""
+    account = server.accounts["meta"]
+    body = {"accountId": account, "campaign": brief("meta")}
+    by_admin = (await server.admin.post("/create", body, 201))["id"]
+    by_member = (await server.person("member").post("/create", body, 201))["id"]
+    _, second = await server.key("member")
+    for caller, seen in (
+        (server.admin, {by_admin, by_member}),
+        (server.person("member"), {by_member}),
+        (server.caller(second), {by_member}),
+        (server.person("member", "read"), {by_member}),
+        (server.person("viewer"), set()),
+        (server.person("stranger"), set()),
+    ):
+        listed = {one["id"] for one in await caller.get("/operations")} & {by_admin, by_member}
+        assert listed == seen
+        for one in (by_admin, by_member):
+            answer = await caller.send("GET", f"/operations/{one}")
+            assert answer.status_code == (200 if one in seen else 404)
+    await server.person("member").problem(404, "POST", f"/operations/{by_admin}/execute", {"confirmed": True})
+    await server.person("member").problem(404, "POST", f"/operations/{by_admin}/cancel", {})
+    problem = await server.admin.problem(403, "POST", f"/operations/{by_member}/cancel", {})
+    assert problem["code"] == "forbidden"
+    assert (await server.admin.get(f"/operations/{by_member}"))["status"] == "prepared"
+    assert (await server.admin.execute(by_member))["status"] == "succeeded"
+    await server.caller(second).problem(404, "POST", f"/operations/{by_admin}/execute", {"confirmed": True})
