@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
-from adsunify.networks import ADAPTERS
+from adsunify.network import ErrorRule, Network
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.outcomes import rule_for
+from adsunify.wire import Request
 from tests.contract.cases import OWN, BadCase, Case, Library, read_cases
+from tests.contract.kinds import KINDS
+from tests.contract.recorded import response_of
 from tests.contract.running import check
 from tests.contract.twice import unequal
+from tests.contract.writes import as_sent, step_of
 
 READ = list(read_cases(OWN))
 CASES = [one for one in READ if isinstance(one, Case)]
@@ -36,3 +43,30 @@ def test_the_plans_are_the_same_in_every_process() -> None:
 def test_names_are_unique(network: str) -> None:
     names = Counter(case.name for case in CASES if case.network == network)
     assert [name for name, count in names.items() if count > 1] == []
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_each_kind_has_an_exemplary_case(network: str) -> None:
+    kinds = {case.kind for case in CASES if case.network == network and case.exemplary}
+    assert set(KINDS) - kinds == set()
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_each_row_of_errors_has_a_case(network: str) -> None:
+    declared = adapter(network).network
+    met = [rule for case in CASES if case.network == network for rule in rows_met(declared, case)]
+    assert [rule.meaning for rule in declared.errors if not any(rule is one for one in met)] == []
+
+
+def rows_met(network: Network, case: Case) -> Iterator[ErrorRule]:
+    """The rows of ERRORS that the recorded answers of a case fall under."""
+    for recorded in case.exchange:
+        step = step_of(case, library())[0] if case.kind == "outcome" else None
+        request = as_sent(step, recorded.get("request") or {}) if step is not None else Request("GET", "https://x")
+        response = response_of(recorded["response"], request)
+        action = None if step is None else step.action
+        errors = [(network.error(response), response.status)]
+        if step is not None and step.items is not None:
+            errors += [(item.error, 200) for item in network.items(step, request, response) or () if item.error]
+        found = [rule_for(network, error, status, action) for error, status in errors if error is not None]
+        yield from (rule for rule in found if rule is not None)
