@@ -346,6 +346,9 @@ def issues_from(error: ValidationError, prefix: str = "") -> tuple[Issue, ...]:
 
 def _problems(error: ValidationError) -> Iterator[Problem]:
     for details in error.errors(include_url=False):
+        # pydantic counts the items that it accepted: a list with refused items is not therefore too short
+        if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
+            continue
         yield _problem(details["loc"], details["type"], details)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from uuid import uuid4
 
@@ -29,7 +30,8 @@ def application(service: Service) -> web.Application:
     """The application over an open service; closing it lets writes in flight finish."""
     app = web.Application(client_max_size=BODY_BYTES, middlewares=[answered])
     for endpoint in ENDPOINTS:
-        app.router.add_route(endpoint.method, PREFIX + endpoint.path, _handler(service, endpoint))
+        path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: what it must be is said by the contract
+        app.router.add_route(endpoint.method, PREFIX + path, _handler(service, endpoint))
     openapi = dumps(document(service.settings.base_url)).encode("ascii")
     app.router.add_get("/openapi.json", _fixed(openapi))
     app.router.add_get("/healthz", _fixed(b'{"status":"ok"}'))
@@ -68,7 +70,7 @@ async def _answer(request: web.Request, handler: Handler, request_id: str) -> we
         log.exception("%s failed", request_id)
         told = problem(AdsunifyError("", outcome="unknown"), request_id)
         headers = {"X-Request-Id": request_id, "Cache-Control": "no-store"}
-        raise web.HTTPInternalServerError(body=told.body, content_type=MEDIA_TYPE, headers=headers) from failure
+        raise web.HTTPInternalServerError(text=told.text, content_type=MEDIA_TYPE, headers=headers) from failure
 
 
 def _handler(service: Service, endpoint: Endpoint) -> Handler:

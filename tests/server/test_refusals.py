@@ -1,0 +1,341 @@
+"""What is refused at the edge: every limit with its last good and first bad value, and nothing stored by a refusal."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+import pytest
+
+from .served import NEVER, PREFIX, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+SECRET = "s3cr3t-value"
+DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
+
+
+def bulk(**changes: Any) -> dict[str, Any]:
+    return {"accountId": NEVER, "kind": "campaign", "entityIds": ["1"], "status": "paused"} | changes
+
+
+def campaign(**changes: Any) -> dict[str, Any]:
+    return {"accountId": NEVER, "campaign": brief("meta", **changes)}
+
+
+REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
+    # keys
+    ("POST", "/keys", {}, {("name", "required")}),
+    ("POST", "/keys", {"name": ""}, {("name", "too_short")}),
+    ("POST", "/keys", {"name": "x" * 81}, {("name", "too_long")}),
+    ("POST", "/keys", {"name": None}, {("name", "wrong_type")}),
+    ("POST", "/keys", {"name": "a\0b"}, {("name", "malformed")}),
+    ("POST", "/keys", {"name": "x", "canWrite": "true"}, {("canWrite", "wrong_type")}),
+    ("POST", "/keys", {"name": "x", "canWrite": 1}, {("canWrite", "wrong_type")}),
+    ("POST", "/keys", {"name": "x", "expiresAt": "2030-01-01"}, {("expiresAt", "malformed")}),
+    ("POST", "/keys", {"name": "x", "expiresAt": "2030-02-30T00:00:00Z"}, {("expiresAt", "no_such_date")}),
+    ("POST", "/keys", {"name": "x", "expiresAt": "2030-01-01T00:00:00"}, {("expiresAt", "malformed")}),
+    ("POST", "/keys", {"name": "x", "expiresAt": "2020-01-01T00:00:00Z"}, {("expiresAt", "past")}),
+    (
+        "POST",
+        "/keys",
+        {"secret": SECRET, "scope": "x"},
+        {("name", "required"), ("secret", "unknown_property"), ("scope", "unknown_property")},
+    ),
+    ("POST", "/keys", [], {("", "wrong_type")}),
+    ("POST", "/keys", None, {("name", "required")}),
+    # connections
+    ("POST", "/connections/authorize", {}, {("network", "required")}),
+    ("POST", "/connections/authorize", {"network": "chatgpt"}, {("network", "not_a_choice")}),
+    ("POST", "/connections/authorize", {"network": "META"}, {("network", "not_a_choice")}),
+    ("POST", "/connections/authorize", {"network": "x"}, {("network", "not_supported")}),
+    # campaigns
+    ("POST", "/validate-campaign", {}, {("accountId", "required"), ("campaign", "required")}),
+    ("POST", "/create", {"accountId": "1", "campaign": []}, {("accountId", "malformed"), ("campaign", "wrong_type")}),
+    ("POST", "/create", campaign(name="ab"), {("campaign.name", "too_short")}),
+    ("POST", "/create", campaign(name="x" * 101), {("campaign.name", "too_long")}),
+    ("POST", "/create", campaign(goal="sales"), {("campaign.goal", "not_a_choice")}),
+    ("POST", "/create", campaign(extra=SECRET), {("campaign.extra", "unknown_property")}),
+    ("POST", "/create", campaign(budget__amount="0"), {("campaign.budget.amount", "out_of_range")}),
+    ("POST", "/create", campaign(budget__amount="1.0000001"), {("campaign.budget.amount", "over_precision")}),
+    ("POST", "/create", campaign(budget__amount=20), {("campaign.budget.amount", "wrong_type")}),
+    ("POST", "/create", campaign(budget__currency="usd"), {("campaign.budget.currency", "malformed")}),
+    ("POST", "/create", campaign(budget__period="weekly"), {("campaign.budget.period", "not_a_choice")}),
+    ("POST", "/create", campaign(schedule__startAt="2030-01-15"), {("campaign.schedule.startAt", "malformed")}),
+    ("POST", "/create", campaign(targeting__countries=["US"] * 51), {("campaign.targeting.countries", "too_many")}),
+    ("POST", "/create", campaign(targeting__countries=["us"]), {("campaign.targeting.countries/0", "malformed")}),
+    (
+        "POST",
+        "/create",
+        campaign(targeting__keywords=[{"text": "a"}, {"text": ""}, {"text": "x" * 81, "match": "near"}]),
+        {
+            ("campaign.targeting.keywords/1.text", "too_short"),
+            ("campaign.targeting.keywords/2.text", "too_long"),
+            ("campaign.targeting.keywords/2.match", "not_a_choice"),
+        },
+    ),
+    ("POST", "/create", campaign(targeting__locationIds=["x" * 251]), {
+        ("campaign.targeting.locationIds/0", "too_long")
+    }),
+    ("POST", "/create", campaign(creative__headline="x" * 301), {("campaign.creative.headline", "too_long")}),
+    ("POST", "/create", campaign(creative__body="x" * 3001), {("campaign.creative.body", "too_long")}),
+    ("POST", "/create", campaign(creative__headlines=["a", "b"]), {("campaign.creative.headlines", "too_few")}),
+    ("POST", "/create", campaign(creative__headlines=["x" * 31] * 3 + ["y"]), {
+        ("campaign.creative.headlines/0", "too_long"),
+        ("campaign.creative.headlines/1", "too_long"),
+        ("campaign.creative.headlines/2", "too_long"),
+    }),
+    ("POST", "/create", campaign(creative__descriptions=["a"]), {("campaign.creative.descriptions", "too_few")}),
+    ("POST", "/create", campaign(creative__url="chairs"), {("campaign.creative.url", "malformed")}),
+    ("POST", "/create", campaign(platform__specialAdCategories=["x"] * 11), {
+        ("campaign.platform.specialAdCategories", "too_many")
+    }),
+    ("POST", "/activate", {}, {("accountId", "required"), ("sourceOperationId", "required")}),
+    ("POST", "/activate", {"accountId": NEVER, "sourceOperationId": f"{{{NEVER}}}"}, {
+        ("sourceOperationId", "malformed")
+    }),
+    # operations
+    ("POST", f"/operations/{NEVER}/execute", {}, {("confirmed", "required")}),
+    ("POST", f"/operations/{NEVER}/execute", {"confirmed": False}, {("confirmed", "not_a_choice")}),
+    ("POST", f"/operations/{NEVER}/execute", {"confirmed": 1}, {("confirmed", "wrong_type")}),
+    ("POST", f"/operations/{NEVER}/execute", {"confirmed": "true"}, {("confirmed", "wrong_type")}),
+    ("POST", f"/operations/{NEVER}/execute", {"confirmed": None}, {("confirmed", "wrong_type")}),
+    ("POST", f"/operations/{NEVER}/execute", {"confirmed": True, "force": True}, {("force", "unknown_property")}),
+    ("POST", f"/operations/{NEVER}/cancel", {"reason": SECRET}, {("reason", "unknown_property")}),
+    ("POST", "/operations/execute", {}, {("operationIds", "required"), ("confirmed", "required")}),
+    ("POST", "/operations/execute", {"operationIds": [], "confirmed": True}, {("operationIds", "too_few")}),
+    ("POST", "/operations/execute", {"operationIds": [NEVER] * 51, "confirmed": True}, {("operationIds", "too_many")}),
+    ("POST", "/operations/execute", {"operationIds": [NEVER, "x"], "confirmed": True}, {
+        ("operationIds/1", "malformed")
+    }),
+    ("POST", "/operations/execute", {"operationIds": [NEVER, NEVER], "confirmed": True}, {
+        ("operationIds/1", "duplicate")
+    }),
+    # bulk status
+    ("POST", "/bulk-status", {}, {
+        ("accountId", "required"), ("kind", "required"), ("entityIds", "required"), ("status", "required")
+    }),
+    ("POST", "/bulk-status", bulk(kind="keyword"), {("kind", "not_a_choice")}),
+    ("POST", "/bulk-status", bulk(status="deleted"), {("status", "not_a_choice")}),
+    ("POST", "/bulk-status", bulk(entityIds=[]), {("entityIds", "too_few")}),
+    ("POST", "/bulk-status", bulk(entityIds=[str(n) for n in range(51)]), {("entityIds", "too_many")}),
+    ("POST", "/bulk-status", bulk(entityIds=["1", ""]), {("entityIds/1", "too_short")}),
+    ("POST", "/bulk-status", bulk(entityIds=["x" * 251]), {("entityIds/0", "too_long")}),
+    ("POST", "/bulk-status", bulk(entityIds=["1", 2]), {("entityIds/1", "wrong_type")}),
+    ("POST", "/bulk-status", bulk(entityIds=["1", "2", "1", "1"]), {
+        ("entityIds/2", "duplicate"), ("entityIds/3", "duplicate")
+    }),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("method", "path", "body", "issues"), REFUSED)
+async def test_bodies(empty: Served, method: str, path: str, body: Any, issues: set[tuple[str, str]]) -> None:
+    before = await empty.rows()
+    problem = await empty.admin.problem(422, method, path, body)
+    assert {(issue["path"], issue["code"]) for issue in problem["issues"]} == issues
+    assert len(problem["issues"]) == len(issues)
+    assert (problem["code"], problem["outcome"]) == ("invalid_input", "not_applied")
+    assert SECRET not in json.dumps(problem)
+    assert await empty.rows() == before
+
+
+ACCEPTED: list[tuple[str, Any]] = [
+    ("/create", campaign(name="abc")),
+    ("/create", campaign(name="x" * 100, budget__amount="0.000001", budget__currency="XXX")),
+    ("/create", campaign(targeting__countries=["US"] * 50, targeting__keywords=[{"text": "x" * 80}] * 50)),
+    ("/create", campaign(creative__headline="x" * 300, creative__body="x" * 3000)),
+    ("/create", campaign(creative__headlines=["x" * 30] * 15, creative__descriptions=["x" * 90] * 4)),
+    ("/create", campaign(platform__specialAdCategories=["x"] * 10, schedule__startAt="2030-01-15T09:00:00.5+14:00")),
+    ("/validate-campaign", campaign()),
+    ("/bulk-status", bulk(entityIds=[str(n) for n in range(50)])),
+    ("/bulk-status", bulk(kind="adGroup", entityIds=["x" * 250], status="active")),
+    ("/bulk-status", bulk(kind="ad", entityIds=["é \n/"])),
+]
+
+
+@pytest.mark.parametrize(("path", "body"), ACCEPTED)
+async def test_the_last_good_values(empty: Served, path: str, body: Any) -> None:
+    """They pass the edge: what is refused then is that there is no such account."""
+    assert (await empty.admin.problem(404, "POST", path, body))["code"] == "not_found"
+
+
+@pytest.mark.parametrize("name", ["x", "x" * 80, "ключ 🗝"])
+async def test_names_of_keys(empty: Served, name: str) -> None:
+    assert (await empty.admin.post("/keys", {"name": name}, 201))["name"] == name
+
+
+QUERIES: list[tuple[str, Any, set[tuple[str, str]]]] = [
+    ("/keys", {"limit": "1"}, {("limit", "unknown_property")}),
+    ("/operations", {"cursor": SECRET, "limit": "5"}, {("cursor", "unknown_property"), ("limit", "unknown_property")}),
+    ("/accounts", {"network": "myspace"}, {("network", "not_a_choice")}),
+    ("/accounts", {"network": ""}, {("network", "not_a_choice")}),
+    ("/accounts", {"Network": "meta"}, {("Network", "unknown_property")}),
+    ("/accounts", [("network", "meta"), ("network", "google")], {("network", "repeated")}),
+    (f"/accounts/{NEVER}/insights", {}, {("startDate", "required"), ("endDate", "required")}),
+    (f"/accounts/{NEVER}/insights", DAYS | {"startDate": "2026-02-30"}, {("startDate", "malformed")}),
+    (f"/accounts/{NEVER}/insights", DAYS | {"startDate": "86400"}, {("startDate", "malformed")}),
+    (f"/accounts/{NEVER}/insights", DAYS | {"endDate": "2026-01-02T00:00:00"}, {("endDate", "malformed")}),
+    (f"/accounts/{NEVER}/insights", DAYS | {"endDate": "20260102"}, {("endDate", "malformed")}),
+    (f"/accounts/{NEVER}/insights", DAYS | {"granularity": "hour"}, {("granularity", "unknown_property")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": "0"}, {("limit", "out_of_range")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": "101"}, {("limit", "out_of_range")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": "5.0"}, {("limit", "wrong_type")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": "1_0"}, {("limit", "wrong_type")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": " 5"}, {("limit", "wrong_type")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"limit": "٣"}, {("limit", "wrong_type")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"search": ""}, {("search", "too_short")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"search": "x" * 201}, {("search", "too_long")}),
+    (f"/accounts/{NEVER}/catalogs/geo", {"search": "a\0"}, {("search", "malformed")}),
+]
+
+
+@pytest.mark.parametrize(("path", "query", "issues"), QUERIES)
+async def test_queries(empty: Served, path: str, query: Any, issues: set[tuple[str, str]]) -> None:
+    problem = await empty.admin.problem(422, "GET", path, query=query)
+    assert {(issue["path"], issue["code"]) for issue in problem["issues"]} == issues
+    assert SECRET not in json.dumps(problem)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "name"),
+    [
+        ("GET", "/accounts/{}", "accountId"),
+        ("GET", "/accounts/{}/tree", "accountId"),
+        ("GET", "/operations/{}", "operationId"),
+        ("POST", "/operations/{}/cancel", "operationId"),
+        ("DELETE", "/keys/{}", "keyId"),
+        ("DELETE", "/connections/{}", "connectionId"),
+    ],
+)
+@pytest.mark.parametrize(
+    "id_", ["x", NEVER[:-1], NEVER.replace("-", ""), NEVER + "0", "%7B" + NEVER[1:-1] + "%7D", NEVER[:-1] + "%00"]
+)
+async def test_malformed_ids_in_the_path(empty: Served, method: str, path: str, name: str, id_: str) -> None:
+    assert await empty.admin.refused(method, path.format(id_)) == {(name, "malformed")}
+
+
+async def test_ids_are_the_same_in_either_case(empty: Served) -> None:
+    key = await empty.admin.post("/keys", {"name": "x"}, 201)
+    assert (await empty.admin.delete(f"/keys/{key['keyId'].upper()}"))["keyId"] == key["keyId"]
+
+
+@pytest.mark.parametrize(
+    ("path", "issues"),
+    [
+        ("/networks/myspace", {("network", "choice")}),
+        ("/networks/Meta", {("network", "malformed")}),
+        ("/networks/tiktok", {("network", "choice")}),
+        (f"/accounts/{NEVER}/catalogs/geo%20x", {("resource", "malformed")}),
+        (f"/accounts/{NEVER}/catalogs/geo:", {("resource", "malformed")}),
+        (f"/accounts/{NEVER}/catalogs/geo:a:b", {("resource", "malformed")}),
+    ],
+)
+async def test_other_path_parameters(empty: Served, path: str, issues: set[tuple[str, str]]) -> None:
+    assert await empty.admin.refused("GET", path) == issues
+
+
+async def test_all_that_is_wrong_is_said_at_once(empty: Served) -> None:
+    found = await empty.admin.refused(
+        "POST",
+        "/operations/x/execute",
+        {"confirmed": 0, "a": 1},
+        query={"dry": "1"},
+        headers={"Idempotency-Key": "k"},
+    )
+    assert found == {
+        ("operationId", "malformed"),
+        ("Idempotency-Key", "not_supported"),
+        ("dry", "unknown_property"),
+        ("confirmed", "wrong_type"),
+        ("a", "unknown_property"),
+    }
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{",
+        b'{"name": }',
+        b"name",
+        b'{"name": "x"} x',
+        b"\xff\xfe",
+        b'\xef\xbb\xbf{"name": "x"}',
+        b'{"name": "\xff"}',
+        b'{"name": "\\ud800"}',
+        b"[" * 5000,
+    ],
+)
+async def test_malformed_json(empty: Served, content: bytes) -> None:
+    assert await empty.admin.refused("POST", "/keys", content=content) == {("", "malformed_json")}
+
+
+@pytest.mark.parametrize("content", [b"null", b"[]", b'"x"', b"1", b"true"])
+async def test_json_that_is_no_object(empty: Served, content: bytes) -> None:
+    assert await empty.admin.refused("POST", "/keys", content=content) == {("", "wrong_type")}
+
+
+# -- HTTP ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_body_is_at_most_a_mebibyte(empty: Served) -> None:
+    problem = await empty.admin.problem(413, "POST", "/keys", content=b" " * (1024 * 1024) + b"{}")
+    assert (problem["code"], problem["outcome"]) == ("body_too_large", "not_applied")
+    bomb = zlib.compress(b" " * (8 * 1024 * 1024))
+    await empty.admin.problem(413, "POST", "/keys", content=bomb, headers={"Content-Encoding": "deflate"})
+    largest = b'{"name": "x"}'.ljust(1024 * 1024)
+    assert (await empty.admin.send("POST", "/keys", content=largest)).status_code == 201
+
+
+async def test_a_body_that_is_not_what_its_encoding_says(empty: Served) -> None:
+    found = await empty.admin.refused("POST", "/keys", content=b"hello", headers={"Content-Encoding": "gzip"})
+    assert found == {("", "malformed_body")}
+
+
+@pytest.mark.parametrize("media_type", ["text/plain", "application/x-www-form-urlencoded", "application/xml", ""])
+async def test_a_body_is_json(empty: Served, media_type: str) -> None:
+    problem = await empty.admin.problem(
+        415, "POST", "/keys", content=b'{"name": "x"}', headers={"Content-Type": media_type}
+    )
+    assert (problem["code"], problem["outcome"]) == ("unsupported_media_type", "not_applied")
+
+
+async def test_a_body_may_say_its_charset(empty: Served) -> None:
+    headers = {"Content-Type": "application/json; charset=utf-8"}
+    assert (await empty.admin.send("POST", "/keys", content=b'{"name": "x"}', headers=headers)).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("accept", "status"),
+    [
+        ("application/json", 200),
+        ("*/*", 200),
+        ("application/*;q=0.5", 200),
+        ("text/html, application/json;q=0.9", 200),
+        ("", 200),
+        ("text/html", 406),
+        ("application/xml, text/*", 406),
+    ],
+)
+async def test_what_the_caller_accepts(empty: Served, accept: str, status: int) -> None:
+    answer = await empty.admin.send("GET", "/auth/verify", headers={"Accept": accept})
+    assert answer.status_code == status
+    if status == 406:
+        assert answer.json()["code"] == "not_acceptable"
+
+
+async def test_head_is_not_get(empty: Served) -> None:
+    answer = await empty.http.head(f"{PREFIX}/keys")
+    assert (answer.status_code, answer.headers["Allow"], answer.content) == (405, "GET,POST", b"")
+
+
+async def test_a_defect_is_a_problem_without_its_reason(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody foresaw is told as such: unknown, and the reason stays here."""
+
+    async def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError(SECRET)
+
+    monkeypatch.setattr(type(empty.service.store), "read", broken)
+    problem = await empty.admin.problem(500, "GET", "/keys")
+    assert (problem["code"], problem["outcome"]) == ("internal_error", "unknown")
+    assert SECRET not in json.dumps(problem)
