@@ -214,10 +214,16 @@ def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
     if "status" in payload and status not in CAMPAIGN.settable.values():
         accepted = ", ".join(CAMPAIGN.settable.values())
         yield Issue("payload.status", "choice", f"Google Ads takes these: {accepted}; to remove it, delete it.")
-    for place in google.mask(payload):
-        if not all(part.isascii() and part.isalnum() for part in place.split(".")):
-            yield Issue("payload", "malformed", "Members are named in letters and digits, as in Google's JSON.")
-            return
+    if not all(name.isascii() and name.isalnum() for name in _members(payload)):
+        yield Issue("payload", "malformed", "Members are named in letters and digits, as in Google's JSON.")
+
+
+def _members(value: Mapping[str, Json]) -> Iterator[str]:
+    """The names of all members that a mask could name."""
+    for name, one in value.items():
+        yield name
+        if isinstance(one, Mapping):
+            yield from _members(one)
 
 
 def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> dict[str, Json]:

@@ -1,0 +1,184 @@
+"""What the tests of the Google Ads adapter share: a brief, rows as Google answers them, and a driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+import pytest
+
+from adsunify.brief import read_brief
+from adsunify.checks import check
+from adsunify.connecting import App
+from adsunify.editing import Edit
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.networks.google import plans
+from adsunify.networks.google.tables import NETWORK
+from adsunify.planning import plan
+from adsunify.reading import drive
+from adsunify.steps import Plan
+from adsunify.wire import Flow, Request, Response, dumps, filled, loads
+
+Result = TypeVar("Result")
+EXTRAS = {"loginCustomerId": "9990002222", "billableUnitMicros": "10000"}
+ACCOUNT = Account("google", "5550001111", "USD", "America/New_York", EXTRAS)
+ROOT = "customers/5550001111"
+SEARCH = f"https://googleads.googleapis.com/v26/{ROOT}/googleAds:search"
+MUTATE = f"https://googleads.googleapis.com/v26/{ROOT}/googleAds:mutate"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+APP = App("app-1", "app-secret")
+BRIEF: dict[str, Any] = {
+    "name": "Garden chairs autumn",
+    "goal": "traffic",
+    "budget": {"amount": "12.34", "currency": "USD", "period": "daily"},
+    "bid": "0.85",
+    "schedule": {"startAt": "2027-03-01T00:00:00-05:00", "endAt": "2027-04-01T00:00:00-04:00"},
+    "targeting": {"countries": ["NO"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
+    "creative": {
+        "url": "https://shop.example/chairs",
+        "headlines": ["Folding Garden Chairs", "Built For Rain", "Free Delivery"],
+        "descriptions": ["Light, strong and easy to store.", "Order today, sit down on Friday."],
+    },
+    "platform": {"euPoliticalAdvertising": False},
+}
+MADE = [
+    f"{ROOT}/campaignBudgets/77001",
+    f"{ROOT}/campaigns/88001",
+    f"{ROOT}/campaignCriteria/88001~2578",
+    f"{ROOT}/adGroups/99001",
+    f"{ROOT}/adGroupCriteria/99001~41001",
+    f"{ROOT}/adGroupAds/99001~61001",
+]
+CAMPAIGN: dict[str, Any] = {
+    "campaign": {
+        "resourceName": f"{ROOT}/campaigns/88001",
+        "id": "88001",
+        "name": "Garden chairs autumn",
+        "status": "PAUSED",
+        "biddingStrategyType": "MANUAL_CPC",
+        "campaignBudget": f"{ROOT}/campaignBudgets/77001",
+        "startDateTime": "2027-03-01 00:00:00",
+        "endDateTime": "2027-03-31 23:59:59",
+        "containsEuPoliticalAdvertising": "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING",
+    },
+    "campaignBudget": {"resourceName": f"{ROOT}/campaignBudgets/77001", "amountMicros": "12340000"},
+}
+AD: dict[str, Any] = {
+    "adGroupAd": {
+        "resourceName": f"{ROOT}/adGroupAds/99001~61001",
+        "status": "ENABLED",
+        "ad": {
+            "id": "61001",
+            "type": "RESPONSIVE_SEARCH_AD",
+            "finalUrls": ["https://shop.example/chairs"],
+            "responsiveSearchAd": {
+                "headlines": [{"text": "One", "pinnedField": "HEADLINE_1"}, {"text": "Two"}, {"text": "Three"}],
+                "descriptions": [{"text": "First"}, {"text": "Second"}],
+            },
+        },
+    }
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def created(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
+    return plan(read_brief(brief(**changes)), account, now=now)
+
+
+def issues_of(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        check(NETWORK, account, read_brief(brief(**changes)), now)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def operations_of(made: Plan) -> list[dict[str, Any]]:
+    """The operations of a plan's only step."""
+    (step,) = made.steps
+    assert filled(step.request) == MUTATE
+    assert (step.request.nature, step.request.headers) == ("write", {"login-customer-id": "9990002222"})
+    operations: list[dict[str, Any]] = step.request.body["mutateOperations"]
+    return operations
+
+
+def only(made: Plan, kind: str, resource: str = "create") -> Any:
+    """The content of the plan's operations of one kind."""
+    return [one[f"{kind}Operation"][resource] for one in operations_of(made) if f"{kind}Operation" in one]
+
+
+def answered(flow: Flow[Result], *answers: Any) -> tuple[Result, list[Request]]:
+    """A flow run with these answers, in order: bodies, or whole responses. All of them have to be asked for."""
+    left, asked = list(answers), []
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        assert left, f"{request.method} {filled(request)} {dumps(request.body)} was not expected"
+        found = left.pop(0)
+        return found if isinstance(found, Response) else Response(200, {}, loads(dumps(found)))
+
+    result = drive(flow, answer)
+    assert not left
+    return result, asked
+
+
+def rows_of(*rows: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+    return {"results": list(rows), "fieldMask": "campaign.id"} | more
+
+
+def queries(asked: Sequence[Request]) -> list[str]:
+    assert all((filled(one), one.method, one.nature) == (SEARCH, "POST", "read") for one in asked)
+    return [one.body["query"] for one in asked]
+
+
+def failed(status: int, *errors: Mapping[str, Any], **more: Any) -> Response:
+    """An answer with a GoogleAdsFailure."""
+    failure = {"@type": "x.googleapis.com/GoogleAdsFailure", "errors": list(errors), "requestId": "kT3x"}
+    return Response(status, {}, {"error": {"code": status, "message": "Invalid.", "details": [failure]} | more})
+
+
+def edited(
+    kind: Any,
+    entity_id: str,
+    native: Mapping[str, Any],
+    *beside: Mapping[str, Any],
+    now: datetime | None = NOW,
+    **edit: Any,
+) -> Plan:
+    """The plan of an edit; ``beside``: the answers after the first."""
+    made, _ = answered(plans.plan_edit(ACCOUNT, kind, entity_id, Edit(**edit), now), rows_of(native), *beside)
+    return made
+
+
+def of_campaign(
+    native: Mapping[str, Any] = CAMPAIGN,
+    criteria: Sequence[Mapping[str, Any]] = (),
+    goals: Sequence[Mapping[str, Any]] = (),
+    now: datetime | None = NOW,
+    **edit: Any,
+) -> Plan:
+    """The plan of a campaign's edit."""
+    listed = rows_of(*({"campaignCriterion": one} for one in criteria))
+    aims = rows_of(*({"campaignConversionGoal": one} for one in goals))
+    return edited("campaign", "88001", native, rows_of(native), listed, aims, now=now, **edit)
+
+
+def refused(flow: Callable[[], object]) -> list[tuple[str, str]]:
+    """The paths and codes of a refusal."""
+    with pytest.raises(InvalidInput) as refusal:
+        flow()
+    return [(issue.path, issue.code) for issue in refusal.value.issues]
