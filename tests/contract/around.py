@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from adsunify.network import Network
 from adsunify.networks import adapter
-from adsunify.steps import Plan, Step, plan_bytes
-from adsunify.wire import Json, Request, dumps, filled
+from adsunify.steps import Outputs, Plan, Step, plan_bytes
+from adsunify.wire import Json, Request, dumps, filled, read
 
 from .cases import Case, Library
 from .kinds import Done, run
 from .matching import Difference, differ
-from .plans import created, output_names
+from .plans import created, output_names, source_of
 from .writes import step_of
 
 _SECRET_NAMES = re.compile(r"(?i)authorization|access_?token|refresh_?token|client_?secret|appsecret|password|cookie")
@@ -27,7 +27,10 @@ def differences_of(case: Case, library: Library, done: Done) -> list[Difference]
         again = run(case, library).plan
         if again is None or plan_bytes(again) != plan_bytes(done.plan):
             found.append(Difference("/plan", "the same bytes for the same input", "others the second time"))
-        found += plan_differences(adapter(case.network).network, done.plan, paused=case.kind == "create")
+        network = adapter(case.network).network
+        found += plan_differences(network, done.plan, paused=case.kind == "create")
+        if case.kind == "activate":
+            found += activation_differences(network, done.plan, source_of(case, library)[1])
     if case.kind == "outcome" and done.value["outcome"] == "applied":
         found += _bound_elsewhere(case, library, done)
     return found
@@ -116,6 +119,39 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
 def _kind(network: Network, native: str) -> str:
     """The kind of a level by its native name (adGroupAd is the ad)."""
     return next((one.kind for one in network.levels if one.native.lower() == native.lower()), "")
+
+
+# -- activation ---------------------------------------------------------------------------------------------------
+
+
+def activation_differences(network: Network, plan: Plan, outputs: Mapping[str, Outputs]) -> Iterator[Difference]:
+    """Leaves first, the campaign last; nothing but what the source operation made."""
+    made = {
+        id_ for step in outputs.values() for one in step.values() for id_ in ([one] if isinstance(one, str) else one)
+    }
+    kinds = [one.kind for one in network.levels]
+    lowest = len(kinds)
+    for index, step in enumerate(plan.steps):
+        for kind, id_ in _touched(network, step):
+            if id_ not in made:
+                yield Difference(f"/steps/{index}", f"one of what the source made: {sorted(made)}", f"{kind} {id_}")
+            if kind in kinds:
+                if kinds.index(kind) > lowest:
+                    yield Difference(f"/steps/{index}", f"leaves before a {kinds[lowest]}", kind)
+                lowest = kinds.index(kind)
+
+
+def _touched(network: Network, step: Step) -> Iterator[tuple[str, Json]]:
+    """Kind and id of everything that a step changes."""
+    if step.items is None:
+        yield step.kind, step.entity
+        return
+    for item in read({"body": step.request.body}, step.items.at, []):
+        mixed = [(name, one["update"]) for name, one in item.items() if isinstance(one, Mapping) and "update" in one]
+        if not mixed:
+            yield step.kind, item.get(step.items.sent)
+        for name, entity in mixed:
+            yield _kind(network, name.removesuffix("Operation")), entity.get("resourceName")
 
 
 # -- bindings meet the exemplary answer ---------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def planned_by(case: Case, library: Library) -> Flow[Plan]:
     if case.kind == "create":
         return plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now")))
     if case.kind == "activate":
-        return plans.plan_activate(case.account, *_source(case, library))
+        return plans.plan_activate(case.account, *source_of(case, library))
     if case.kind == "native_create":
         parent = given.get("parentId")
         return plans.plan_native_create(case.account, need(case, "kind"), need(case, "payload"), parent)
@@ -83,7 +83,8 @@ def _edit(value: Json) -> Edit:
 _ABOUT = ("case", "source", "brief", "outputs", "now")
 
 
-def _source(case: Case, library: Library) -> tuple[Plan, Mapping[str, Outputs]]:
+def source_of(case: Case, library: Library) -> tuple[Plan, Mapping[str, Outputs]]:
+    """The source of an activation: its plan, and what each of its steps brought."""
     given = case.input
     outputs = given.get("outputs") or {name: one for name, one in given.items() if name not in _ABOUT}
     if not isinstance(outputs, Mapping) or not outputs:

@@ -12,15 +12,17 @@ import pytest
 from attrs import evolve
 
 from adsunify import reading
+from adsunify.brief import read_brief
 from adsunify.network import Account
 from adsunify.networks import adapter
+from adsunify.planning import plan as plan_brief
 from adsunify.reading import Tree
 from adsunify.steps import Binding, Plan, planned
 from adsunify.wire import MISSING, Request, Response, put, read
 
 from . import around, hostile
 from .__main__ import main
-from .cases import BadCase, Case, Library, read_cases
+from .cases import BRIEFS, BadCase, Case, Library, read_cases
 from .kinds import KINDS
 from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
 from .plans import created, step_called
@@ -285,6 +287,33 @@ def test_a_batch_is_looked_through() -> None:
     keywords["keywords"][1]["state"] = "ENABLED"
     told = list(around.plan_differences(network, asking(made, "keywords", body=keywords), paused=True))
     assert [one.place for one in told] == ["/steps/3/body/keywords/1/state"]
+
+
+def test_a_batch_of_operations_is_looked_through() -> None:
+    network = adapter("google").network
+    made = plan_brief(
+        read_brief(next(BRIEFS.glob("google-*.json")).read_bytes()), Account("google", "1", "USD", "Etc/UTC")
+    )
+    assert list(around.plan_differences(network, made, paused=True)) == []
+    (step,) = made.steps
+    for name in ("campaign", "adGroup", "adGroupCriterion", "adGroupAd"):
+        whole = deepcopy(step.request.body)
+        entity = next(
+            one[f"{name}Operation"]["create"] for one in whole["mutateOperations"] if f"{name}Operation" in one
+        )
+        for status in ("ENABLED", None):
+            entity["status"] = status
+            told = list(around.plan_differences(network, asking(made, step.key, body=whole), paused=True))
+            assert [f"/{name}Operation/create" in one.place for one in told] == [True]
+
+
+def test_an_activation_is_of_what_was_made_and_leaves_first() -> None:
+    made = created(example("meta/exemplary/activate"), LIBRARY)
+    outputs = {"a": {"id": "6101"}, "b": {"id": "6102"}, "c": {"id": "6104"}}
+    assert list(around.activation_differences(NETWORK, made, outputs)) == []
+    assert list(around.activation_differences(NETWORK, made, {"a": {"id": "6101"}}))
+    turned = evolve(made, steps=tuple(reversed(made.steps)))
+    assert list(around.activation_differences(NETWORK, turned, outputs))
 
 
 def test_a_write_that_takes_junk_for_success_is_found() -> None:
