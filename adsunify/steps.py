@@ -229,7 +229,10 @@ def change_json(change: Change) -> dict[str, Json]:
 
 @frozen
 class Plan:
-    """What one operation will do: at least one step. Build it with :func:`planned`, which digests it."""
+    """What one operation will do: at least one step. Build it with :func:`planned`, which digests it.
+
+    ``stored``: its canonical bytes, which are what is kept and digested. A plan is never changed, so they never differ.
+    """
 
     network: str
     action: Action
@@ -239,6 +242,7 @@ class Plan:
     risk: Risk = "low"
     version: int = VERSION
     digest: str = ""
+    stored: bytes = field(default=b"", repr=False)
 
     def to_json(self) -> dict[str, Json]:
         """As JSON, defaults left out; the digest is not part of it."""
@@ -258,7 +262,7 @@ class Plan:
     @classmethod
     def from_bytes(cls, stored: bytes, digest: str) -> Plan:
         """Read a stored plan; bytes that do not have this digest are refused (ValueError)."""
-        if hashlib.sha256(stored).hexdigest() != digest:
+        if _digest(stored) != digest:
             raise ValueError("a stored plan does not match its digest")
         value = loads(stored)
         return cls(
@@ -270,6 +274,7 @@ class Plan:
             risk=value.get("risk", "low"),
             version=value["version"],
             digest=digest,
+            stored=stored,
         )
 
     def step(self, key: str) -> Step:
@@ -278,7 +283,7 @@ class Plan:
 
 
 def plan_bytes(plan: Plan) -> bytes:
-    """The canonical bytes of a plan: what is stored and digested."""
+    """The canonical bytes of a plan, written anew; ``plan.stored`` holds them."""
     return canonical(plan.to_json())
 
 
@@ -294,7 +299,12 @@ def planned(
     if not seen:
         raise InvalidInput((Issue("", "nothing_to_do", "There is nothing to change: the plan would have no step."),))
     plan = Plan(network, action, account, tuple(steps), tuple(warnings), risk)
-    return evolve(plan, digest=hashlib.sha256(plan_bytes(plan)).hexdigest())
+    stored = plan_bytes(plan)
+    return Plan(network, action, account, plan.steps, plan.warnings, risk, VERSION, _digest(stored), stored)
+
+
+def _digest(stored: bytes) -> str:
+    return hashlib.sha256(stored).hexdigest()
 
 
 # -- a step meets the receipts before it --------------------------------------------------------------------------

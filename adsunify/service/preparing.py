@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 
-from attrs import evolve, frozen
+from attrs import frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound, refused
 from adsunify.operation import progress
-from adsunify.steps import Outputs, Plan, plan_bytes
+from adsunify.steps import Outputs, Plan, planned
 from adsunify.store import operations
 from adsunify.store.operations import Draft
 from adsunify.wire import Json
@@ -60,8 +59,7 @@ def warned(plan: Plan, warnings: Sequence[str]) -> Plan:
     """The plan with further warnings for the reviewer."""
     if not warnings:
         return plan
-    with_warnings = evolve(plan, warnings=(*plan.warnings, *warnings), digest="")
-    return evolve(with_warnings, digest=hashlib.sha256(plan_bytes(with_warnings)).hexdigest())
+    return planned(plan.network, plan.action, plan.account, plan.steps, (*plan.warnings, *warnings), plan.risk)
 
 
 async def source(service: Service, actor: Actor, account_id: str, operation_id: str) -> Source:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, insert, select, text,
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
-from adsunify.steps import Plan, plan_bytes
+from adsunify.steps import Plan
 from adsunify.wire import Json
 
 from . import events, upsert
@@ -30,7 +30,7 @@ class Draft:
 
     @classmethod
     def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None) -> Draft:
-        return cls(account_id, plan, plan_bytes(plan).decode("ascii"), source_operation_id)
+        return cls(account_id, plan, plan.stored.decode("ascii"), source_operation_id)
 
 
 @frozen

@@ -104,6 +104,7 @@ def _recorded(statements: list[Statement]) -> Iterator[None]:
         yield
     finally:
         event.remove(Engine, "before_cursor_execute", executed)
+        Engine._has_events = False  # else every statement goes on looking for listeners, and is slower for it
 
 
 def transactions(statements: Sequence[Statement]) -> list[list[Statement]]:
