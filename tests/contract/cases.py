@@ -67,7 +67,7 @@ def read_cases(folder: Path) -> Iterator[Case | BadCase]:
     for path in sorted(folder.rglob("*.json")):
         try:
             yield read_case(path)
-        except (ValueError, InvalidInput, ImportError) as problem:
+        except (ValueError, InvalidInput, OSError, ImportError) as problem:
             yield BadCase(path, str(problem))
 
 

@@ -126,14 +126,16 @@ def _named_outputs(network: str, plan: Plan, key: str, value: Json) -> tuple[str
         if len(names) != 1:
             raise NotACase(f"the outputs of {key} are an object: {', '.join(names)}")
         value = {names[0]: value}
+    if len(names) == len(value) == 1:  # one output each: its name says nothing more
+        value = {names[0]: next(iter(value.values()))}
     outputs = {name: one if isinstance(one, str) else [str(id_) for id_ in one] for name, one in value.items()}
     return step.key if step is not None else key, outputs
 
 
 def step_called(network: str, steps: Sequence[Step], name: str) -> Step | None:
-    """The step of this key; else the only one of a level that the name means, by its unified or native name."""
+    """The step of this key; else the only one there is, or of a level of that name, unified or native."""
     for step in steps:
-        if step.key == name:
+        if step.key == name or len(steps) == 1:
             return step
     word = _word(name)
     kinds = {one.kind for one in adapter(network).network.levels if word in (_word(one.kind), _word(one.native))}

@@ -47,6 +47,14 @@ def check(case: Case, library: Library, *, strict: bool = False) -> Report:
     unused answer is a note.
     """
     report = Report()
+    try:
+        _check(case, library, strict, report)
+    except Exception as problem:  # noqa: BLE001 - a case of the wrong form or a defect: told, never a crash of the run
+        report.failures.append(Difference("", "a result or a refusal", f"{type(problem).__name__}: {problem}"))
+    return report
+
+
+def _check(case: Case, library: Library, strict: bool, report: Report) -> None:
     before = deepcopy((case.input, case.account, case.exchange))
     try:
         talk = Conversation(case.network, case.exchange, strict=strict)
@@ -57,8 +65,6 @@ def check(case: Case, library: Library, *, strict: bool = False) -> Report:
         report.failures.append(Difference("", "a case", str(problem)))
     except AdsunifyError as problem:
         _refused(case, problem, report, strict)
-    except Exception as problem:  # noqa: BLE001 - a case of the wrong form or a defect: told, never a crash of the run
-        report.failures.append(Difference("", "a result or a refusal", f"{type(problem).__name__}: {problem}"))
     else:
         _expected(case, done, talk, report, strict)
         report.failures += around.differences_of(case, library, done)
@@ -66,7 +72,6 @@ def check(case: Case, library: Library, *, strict: bool = False) -> Report:
         report.failures.append(Difference("/input", "left as it was", "changed by the adapter"))
     if not report.failures and case.refuse is None:
         report.failures += hostile.differences_of(case, library)
-    return report
 
 
 def _refused(case: Case, problem: AdsunifyError, report: Report, strict: bool) -> None:

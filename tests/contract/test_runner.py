@@ -154,6 +154,16 @@ def test_the_reason_of_a_refusal_counts_in_the_strict_reading_only() -> None:
         ('{"kind": "outcome", "input": {"step": {}}, "exchange": [{"response": {}}], "expect": {}}', "input.step"),
         ('{"kind": "outcome", "input": {}, "expect": {}}', "one exchange"),
         ('{"kind": "insights", "input": {"startDate": "soon"}, "expect": {}}', "soon"),
+        (
+            '{"kind": "tree", "account": {"currency": 5}, "expect": {}, "exchange": [{"request": 5, "response": {}}]}',
+            "",
+        ),
+        ('{"kind": "tree", "expect": {}, "exchange": [{"response": {"status": "good"}}]}', ""),
+        ('{"kind": "create", "input": {"brief": {}, "now": []}, "expect": {"steps": 5}}', ""),
+        ('{"kind": "entity", "input": {"kind": 1, "entityId": []}, "expect": 5}', ""),
+        ('{"kind": "edit", "input": {"kind": "ad", "entityId": "1", "edit": {"fields": 5}}, "expect": {}}', ""),
+        ('{"kind": "sign", "input": {"request": {}, "credentials": 5}, "expect": {}}', ""),
+        ("[" * 2000, ""),
         ('{"kind": "activate", "input": {"x": {"id": "1"}}, "expect": {}}', "x"),
     ],
 )
@@ -167,6 +177,13 @@ def test_what_is_no_case_fails_and_crashes_nothing(
     *failures, last = capsys.readouterr().out.splitlines()
     assert last == "0 passed, 1 failed"
     assert says in failures[0]
+
+
+def test_what_is_no_file_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "meta" / "folder.json").mkdir(parents=True)
+    (tmp_path / "meta" / "bytes.json").write_bytes(b"\xff\xfe\x00")
+    assert main([str(tmp_path)]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "0 passed, 2 failed"
 
 
 def test_nothing_to_run_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
