@@ -148,8 +148,7 @@ async def checked_address(host: str, resolving: Resolve = resolve) -> str:
 
 
 @lru_cache(1)
-def verifying() -> ssl.SSLContext:
-    """How servers are verified: by the authorities that the HTTP library brings along."""
+def _verifying() -> ssl.SSLContext:
     return httpx.create_ssl_context(trust_env=False)
 
 
@@ -177,7 +176,7 @@ async def fetch(
     try:
         async with asyncio.timeout(timeout):
             address = await checked_address(where.host, resolving) if where.guarded else where.host
-            return await _fetch(where, address, method, headers or {}, content, limit, cut, tls or verifying())
+            return await _fetch(where, address, method, headers or {}, content, limit, cut, tls or _verifying())
     except TimeoutError:
         raise FetchError("timeout", f"{where.host} did not answer within {timeout:g} seconds.") from None
 
@@ -213,7 +212,7 @@ async def _fetch(
         try:
             response = await pool.handle_async_request(request)
             try:
-                content_, whole = await bounded(response.stream, response.headers, limit)
+                content_, whole = await bounded(response, limit)
             finally:
                 await response.aclose()
         except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
@@ -233,13 +232,14 @@ async def _fetch(
 _PIECE = 1024 * 1024
 
 
-async def bounded(stream: object, headers: Mapping[str, str], limit: int) -> tuple[bytearray, bool]:
+async def bounded(response: httpx.Response, limit: int) -> tuple[bytearray, bool]:
     """The body of an answer, inflated, at most ``limit`` bytes of it; and whether that is all of it.
 
     Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
     """
+    stream = response.stream
     assert isinstance(stream, AsyncIterable)
-    coding = headers.get("content-encoding", "identity").strip().lower()
+    coding = response.headers.get("content-encoding", "identity").strip().lower()
     inflating = _Inflating() if coding in ("gzip", "x-gzip", "deflate") else None
     if inflating is None and coding not in ("identity", ""):
         raise zlib.error("an encoding that was not asked for")

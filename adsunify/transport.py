@@ -13,20 +13,23 @@ import asyncio
 import hashlib
 import re
 import ssl
+import time
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from contextlib import asynccontextmanager, suppress
 from decimal import Decimal
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
+import httpx
 from attrs import frozen
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if_result, stop_after_attempt
 from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
 
 from .errors import NativeError, ProviderError, ProviderUnreadable, refused
-from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch, verifying
-from .lines import Lines, Written
+from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch
 from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled
 
 Result = TypeVar("Result")
@@ -78,7 +81,7 @@ class Transport(Protocol):
 
 
 class HttpTransport:
-    """The transport over HTTP/1.1; connections are kept per host. Close it with :meth:`aclose`, or use ``async with``.
+    """The transport over httpx; connections are kept per host. Close it with :meth:`aclose`, or use ``async with``.
 
     ``sandbox_url``: every ``https://HOST/path`` goes to ``<sandbox_url>/HOST/path``; InvalidInput unless loopback.
     """
@@ -92,7 +95,7 @@ class HttpTransport:
     ) -> None:
         self._sandbox = None if sandbox_url is None else _loopback(sandbox_url)
         self._sleep = sleep
-        self._lines = Lines(tls or verifying(), CONNECTIONS, IDLE_SECONDS, CONNECT_SECONDS)
+        self._connections = _Connections(tls or httpx.create_ssl_context(trust_env=False))
 
     async def __aenter__(self) -> HttpTransport:
         return self
@@ -102,7 +105,7 @@ class HttpTransport:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._lines.aclose()
+        await self._connections.aclose()
 
     async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
         """As :meth:`Transport.send`."""
@@ -129,27 +132,37 @@ class HttpTransport:
                 return await self._exchange(message, progress)
         except Lost:
             raise
-        except Exception as problem:
-            if progress.writing:  # whatever it is, nobody knows what became of the request
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, TimeoutError) as problem:
+            if progress.sending:
                 raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
             raise NotSent(f"{message.host} cannot be reached: {_words(problem)}") from problem
+        except Exception as problem:  # whatever else it is, nobody knows what became of the request
+            raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
 
     async def _exchange(self, message: _Message, progress: _Progress) -> Response:
-        where = urlsplit(message.url)
-        place = (where.hostname or "", where.port or _PORTS[where.scheme], where.scheme == "https")
-        headers = [("host", where.netloc), *message.headers.items()]
-        written = Written(message.method, message.target, headers, message.content)
-        async with self._lines.exchange(place, written, progress.begin) as answer:
-            progress.status, progress.headers = answer.status, read_headers(answer.headers)
-            try:
-                content, whole = await bounded(answer.body, progress.headers, message.limit)
-            except zlib.error:
-                raise Lost(
-                    f"{message.host}: the answer is not what its encoding says.",
-                    progress.status,
-                    progress.headers,
-                    repeatable=False,
-                ) from None
+        extensions = {**message.extensions, "trace": progress.trace}
+        asked = httpx.Request(
+            message.method, message.url, headers=message.headers, content=message.content, extensions=extensions
+        )
+        async with self._connections.one(asked.url) as connection:
+            return await self._answered(message, progress, await connection.handle_async_request(asked))
+
+    async def _answered(self, message: _Message, progress: _Progress, response: httpx.Response) -> Response:
+        progress.status, progress.headers = response.status_code, dict(response.headers.items())
+        try:
+            if progress.stale:
+                raise Lost(f"{message.host}: the answer was there before the request was sent.")
+            content, whole = await bounded(response, message.limit)
+        except zlib.error:
+            raise Lost(
+                f"{message.host}: the answer is not what its encoding says.",
+                progress.status,
+                progress.headers,
+                repeatable=False,
+            ) from None
+        finally:
+            with suppress(httpx.TransportError, OSError):  # the answer counts, not how the connection ends
+                await response.aclose()
         if not whole:
             raise Lost(
                 f"{message.host}: the answer is larger than {message.limit} bytes.",
@@ -160,29 +173,75 @@ class HttpTransport:
         return Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
 
 
+class _Connections:
+    """httpx transports of one connection each; of those that are idle, the last used is used first.
+
+    A pool of httpx looks at each of its connections for every request: with fifty executions at once that costs more
+    than the requests do.
+    """
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        self._tls = tls
+        self._free = asyncio.Semaphore(CONNECTIONS)
+        self._idle: dict[tuple[str, str, int | None], deque[tuple[float, httpx.AsyncHTTPTransport]]] = {}
+
+    @asynccontextmanager
+    async def one(self, url: httpx.URL) -> AsyncIterator[httpx.AsyncHTTPTransport]:
+        """A connection to the place of ``url``, kept afterwards. Raises PoolTimeout where none becomes free."""
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                await self._free.acquire()
+        except TimeoutError:
+            raise httpx.PoolTimeout("no connection became free") from None
+        try:
+            idle = self._idle.setdefault((url.scheme, url.host, url.port), deque())
+            over = time.monotonic() - IDLE_SECONDS
+            while idle and idle[0][0] < over:
+                await idle.popleft()[1].aclose()
+            connection = idle.pop()[1] if idle else self._made()
+            try:
+                yield connection
+            finally:
+                idle.append((time.monotonic(), connection))
+        finally:
+            self._free.release()
+
+    def _made(self) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
+        return httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, http2=False, retries=0, limits=limits)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for idle in self._idle.values():
+            while idle:
+                await idle.pop()[1].aclose()
+
+
 class _Progress:
-    """How far an exchange got: ``writing`` once the first byte may have left; then what the head of the answer said."""
+    """How far an exchange got: ``sending`` once the first byte may have left; ``stale`` where the answer was there
+    before anything was received, so that it answers something else (an answer that came twice)."""
 
     def __init__(self) -> None:
-        self.writing = False
+        self.sending = self.received = self.stale = False
         self.status: int | None = None
         self.headers: dict[str, str] = {}
 
-    def begin(self) -> None:
-        self.writing = True
+    async def trace(self, event: str, info: Mapping[str, Any]) -> None:
+        """Told by the HTTP library of each thing it does."""
+        if event == "http11.send_request_headers.started":
+            self.sending = True
+        elif event == "http11.receive_response_headers.started":
+            # receiving takes at least one turn of the loop; what was left in a buffer takes none
+            asyncio.get_running_loop().call_soon(self._turned)
+        elif event == "http11.receive_response_headers.complete":
+            self.stale = not self.received
 
-
-def read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
-    """Headers by their names in lower case; one that came several times is one, its values behind commas."""
-    headers: dict[str, str] = {}
-    for name_, value_ in raw:
-        name, value = name_.decode("latin-1").lower(), value_.decode("latin-1")
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value
-    return headers
+    def _turned(self) -> None:
+        self.received = True
 
 
 def _words(problem: Exception) -> str:
-    if isinstance(problem, TimeoutError):
+    if isinstance(problem, TimeoutError | httpx.TimeoutException):
         return "it took too long"
     return str(problem) or type(problem).__name__
 
@@ -226,10 +285,10 @@ class _Message:
     request: Request
     method: str
     url: str
-    target: str
     host: str
     headers: Mapping[str, str]
     content: bytes | None
+    extensions: Mapping[str, Any]
     limit: int
     foreign: bool
 
@@ -261,8 +320,6 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
     except (TypeError, ValueError, AttributeError) as reason:
         raise NotSent(f"{host}: the body of the request cannot be written: {reason}") from None
     headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
-    if content is not None or request.method in ("POST", "PUT", "PATCH"):
-        headers["content-length"] = str(len(content or b""))
     if content_type is not None:
         headers["content-type"] = content_type
     headers |= {name.lower(): value for name, value in request.headers.items()}
@@ -277,10 +334,10 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
         request,
         request.method,
         url,
-        target,
         host,
         headers,
         content,
+        {"target": target.encode("ascii"), "timeout": {"connect": CONNECT_SECONDS, "pool": CONNECT_SECONDS}},
         MAX_WRITE_ANSWER_BYTES if request.nature == "write" else MAX_ANSWER_BYTES,
         not declared and sandbox is None,
     )
