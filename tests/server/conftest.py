@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,8 +11,11 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS
+from tests.postgres import execute
 
 from .served import Served, connect, served
+
+_numbers = itertools.count()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -28,3 +33,23 @@ async def server(empty: Served) -> Served:
         await connect(empty, network)
         await connect(empty, network, "stranger")
     return empty
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An empty database on each engine."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path_factory.mktemp('served') / 'served.db'}"
+    url: str = request.getfixturevalue("postgresql_server")
+    name = f"served_{next(_numbers)}"
+    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
+    return url.format(name=name)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def both(database: str) -> AsyncIterator[Served]:
+    """A server on each engine, with meta connected in both workspaces."""
+    async with served(database) as one:
+        for person in ("admin", "stranger"):
+            await connect(one, "meta", person)
+        yield one
