@@ -50,7 +50,13 @@ folder or of ``tests/networks`` whose plan has the step.
 ``{"field", "mode", "value"}``.
 
 ``now`` is ISO 8601 text, or seconds or milliseconds since 1970; where it is left out, nothing is held against the
-present. An app is ``{"clientId", "clientSecret"}``; what a connecting case leaves out is taken from its first request.
+present (for insights it is noon of the day after ``endDate``, for connecting 2026-11-01). An app is ``{"clientId", "clientSecret"}``; what a connecting case leaves out is taken from its first request.
+
+The suite itself (``tests/networks/test_cases.py``) reads strictly: the exchange is used whole and in its order, reasons
+of refusals count, and lists stand in the order that is expected. The command line reads loosely what cases of other
+people cannot know: step keys, the order of reads, of tree nodes, bindings and settings, the exact word for a reason
+(which is then a note), and in a form or a header the way of writing the same thing. ``tests/contract/examples`` has a
+case of the common kinds.
 
 What is checked around every case, unasked, stands in :mod:`tests.contract.around`, :mod:`tests.contract.hostile` and
 :mod:`tests.contract.twice`.

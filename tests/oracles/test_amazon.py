@@ -156,6 +156,24 @@ def test_a_write_validates(one: Write, described: Described) -> None:
     assert payload_problems(described, request.method, filled(request), request.headers, request.body) == []
 
 
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"state": "ACTIVE"}, "ACTIVE"),
+        ({"budget": {"budget": "35.5", "budgetType": "DAILY"}}, "35.5"),
+        ({"colour": "red"}, "colour"),
+        ({"dynamicBidding": {"strategy": "LEGACY_FOR_SALES", "placements": []}}, "placements"),
+        ({"name": None}, "None is not of type"),
+    ],
+)
+def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, described: Described) -> None:
+    one = next(write for write in WRITES if filled(write.request).endswith("/sp/campaigns"))
+    (campaign,) = one.request.body["campaigns"]
+    body = {"campaigns": [{**campaign, **change}]}
+    told = payload_problems(described, one.request.method, filled(one.request), one.request.headers, body)
+    assert any(says in problem for problem in told)
+
+
 @pytest.mark.parametrize("one", WRITES, ids=named)
 def test_a_write_names_its_media_type_twice(one: Write, described: Described) -> None:
     """Content-Type and Accept are the resource's own; others are answered 415 and 406."""

@@ -56,6 +56,24 @@ def test_there_is_something_to_hold() -> None:
     assert READS
 
 
+WRONG = (
+    ("startDate", "2027-03-01"),  # gone since v23
+    ("status", "ACTIVE"),
+    ("targetSpend", {}),  # a second bidding strategy
+    ("networkSettings", {"targetEverything": True}),
+)
+
+
+def wrong_campaign(name: str, value: Json) -> Json:
+    return {"mutateOperations": [{"campaignOperation": {"create": {"manualCpc": {}, name: value}}}]}
+
+
+@pytest.mark.parametrize(("name", "value"), WRONG)
+def test_what_is_wrong_does_not_parse(name: str, value: Json) -> None:
+    with pytest.raises(json_format.ParseError):
+        parsed(MutateGoogleAdsRequest, wrong_campaign(name, value))
+
+
 # -- writes -------------------------------------------------------------------------------------------------------
 
 
@@ -217,7 +235,17 @@ def wrongs(data: Json, value: Json, kind: str = "services.MutateOperation", at: 
         for inner in one if isinstance(one, list) else [one]:
             if sort == "enum" and what in data["enums"] and inner not in data["enums"][what]:
                 yield f"{at}/{name}: {inner}"
-            yield from wrongs(data, inner, members[name]["type"].removeprefix("message "), f"{at}/{name}")
+            yield from wrongs(data, inner, members[name]["type"], f"{at}/{name}")
+
+
+def test_what_is_wrong_is_not_in_the_data(spec: Callable[[str], Json]) -> None:
+    data = spec("google/google-ads-v26.json")
+    found = [
+        list(wrongs(data, wrong_campaign(name, value)["mutateOperations"][0]))
+        for name, value in WRONG
+        if name != "targetSpend"
+    ]
+    assert all(found)
 
 
 def test_countries_are_those_of_the_data(spec: Callable[[str], Json]) -> None:

@@ -128,6 +128,20 @@ def wrongs(kind: str, value: Json, at: str, owner: str = "") -> Iterator[str]:
                 yield f"{at}/{name}"
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("Targeting", {"geo_locations": {"country": ["NO"]}}),
+        ("Targeting", {"device_platforms": ["watch"]}),
+        ("AdPromotedObject", {"custom_event_type": "BUY"}),
+        ("AdCreativeObjectStorySpec", {"link_data": {"call_to_action": {"type": "LEARN_ALL"}}}),
+        ("list<TargetingGeoLocation>", [{"towns": []}]),
+    ],
+)
+def test_what_is_wrong_is_found(kind: str, value: Json) -> None:
+    assert len(list(wrongs(kind, value, ""))) == 1
+
+
 @pytest.mark.parametrize("kind", ["campaign", "adGroup", "ad"])
 def test_templates_and_statuses_are_of_the_sdk(kind: str) -> None:
     network = adapter("meta").network
