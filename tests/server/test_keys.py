@@ -1,0 +1,142 @@
+"""API keys: bounded by the key that makes them, shown once, revoked by their owner alone, and at once."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from adsunify.store.schema import api_keys
+
+from .served import NEVER, Caller, Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DAY = 24 * 60 * 60 * 1000
+
+
+def instant(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+
+
+async def bounded(one: Served, milliseconds: int = DAY) -> tuple[Caller, datetime]:
+    """The admin with a key that ends, and when."""
+    _, secret = await one.key("admin", expires_in=milliseconds)
+    caller = one.caller(secret)
+    return caller, datetime.fromisoformat((await caller.get("/auth/verify"))["expiresAt"])
+
+
+async def test_verify_tells_the_credential(empty: Served) -> None:
+    actor = empty.people["member"].actor
+    key_id, secret = await empty.key("member", expires_in=DAY)
+    found = await empty.caller(secret).get("/auth/verify")
+    expires_at = datetime.fromisoformat(found.pop("expiresAt"))
+    assert timedelta(hours=23) < expires_at - datetime.now(UTC) <= timedelta(days=1)
+    assert found == {
+        "credential": key_id,
+        "kind": "key",
+        "workspaceId": actor.workspace_id,
+        "workspace": "shop",
+        "userId": actor.user_id,
+        "role": "member",
+        "canWrite": True,
+    }
+    assert (await empty.person("member", "read").get("/auth/verify"))["canWrite"] is False
+    assert (await empty.person("viewer").get("/auth/verify"))["canWrite"] is False
+    assert (await empty.admin.get("/auth/verify"))["expiresAt"] is None
+
+
+async def test_a_key_is_shown_once_and_works(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "reporting"}, 201)
+    secret = made.pop("secret")
+    assert re.fullmatch("adu_[A-Za-z0-9]{8}_[A-Za-z0-9_-]{43}", secret)
+    assert made["prefix"] == secret[:12]
+    assert made["ownerId"] == empty.people["admin"].actor.user_id
+    assert (made["name"], made["canWrite"], made["expiresAt"], made["revokedAt"]) == ("reporting", False, None, None)
+    listed = await empty.admin.get("/keys")
+    assert made in listed
+    assert secret[13:] not in json.dumps(listed)
+    assert (await empty.caller(secret).get("/auth/verify"))["credential"] == made["keyId"]
+
+
+async def test_only_a_hash_of_the_secret_is_stored(empty: Served) -> None:
+    secret = (await empty.admin.post("/keys", {"name": "hashed"}, 201))["secret"]
+    rows = await empty.service.store.read(lambda connection: connection.execute(select(api_keys)).all())
+    assert secret[13:] not in str(rows)
+    assert any(row.prefix == secret[4:12] and re.fullmatch("[0-9a-f]{64}", row.secret_hash) for row in rows)
+
+
+async def test_a_write_key_writes(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "writer", "canWrite": True}, 201)
+    assert made["canWrite"] is True
+    await empty.caller(made["secret"]).post("/keys", {"name": "made by it"}, 201)
+
+
+async def test_an_expiry_of_its_own(empty: Served) -> None:
+    ends = datetime.now(UTC) + timedelta(days=3)
+    written = ends.strftime("%Y-%m-%dT%H:%M:%S+00:00")
+    made = await empty.admin.post("/keys", {"name": "three days", "expiresAt": written}, 201)
+    assert made["expiresAt"] == instant(ends)
+
+
+async def test_the_expiry_is_bounded_by_the_authorizing_key(empty: Served) -> None:
+    caller, ends = await bounded(empty)
+    before = await empty.rows()
+    for later in (ends + timedelta(milliseconds=1), ends + timedelta(days=1)):
+        body = {"name": "later", "expiresAt": later.isoformat()}
+        assert await caller.refused("POST", "/keys", body) == {("expiresAt", "too_late")}
+    assert await empty.rows() == before
+    same = await caller.post("/keys", {"name": "same", "expiresAt": ends.isoformat()}, 201)
+    left_out = await caller.post("/keys", {"name": "left out"}, 201)
+    earlier = await caller.post("/keys", {"name": "earlier", "expiresAt": (ends - timedelta(hours=1)).isoformat()}, 201)
+    assert {datetime.fromisoformat(one["expiresAt"]) for one in (same, left_out)} == {ends}
+    assert datetime.fromisoformat(earlier["expiresAt"]) == ends - timedelta(hours=1)
+    grandchild = empty.caller((await caller.post("/keys", {"name": "child", "canWrite": True}, 201))["secret"])
+    assert datetime.fromisoformat((await grandchild.post("/keys", {"name": "g"}, 201))["expiresAt"]) == ends
+
+
+async def test_an_expired_key_stops(empty: Served) -> None:
+    caller, _ = await bounded(empty, 60_000)
+    await caller.get("/keys")
+    empty.hands.pass_(seconds=61)
+    await caller.problem(401, "GET", "/keys")
+
+
+async def test_a_revoked_key_stops_at_once_and_others_go_on(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "gone", "canWrite": True}, 201)
+    child = await empty.caller(made["secret"]).post("/keys", {"name": "child"}, 201)
+    revoked = await empty.admin.delete(f"/keys/{made['keyId']}")
+    assert revoked["revokedAt"] is not None and "secret" not in revoked
+    await empty.caller(made["secret"]).problem(401, "GET", "/keys")
+    await empty.caller(child["secret"]).get("/keys")
+    await empty.admin.get("/keys")
+    assert await empty.admin.delete(f"/keys/{made['keyId']}") == revoked
+
+
+async def test_a_key_revokes_itself(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "last act", "canWrite": True}, 201)
+    caller = empty.caller(made["secret"])
+    await caller.delete(f"/keys/{made['keyId']}")
+    await caller.problem(401, "GET", "/auth/verify")
+
+
+async def test_only_the_owner_revokes(empty: Served) -> None:
+    await empty.add("second", "shop", "admin")
+    made = await empty.admin.post("/keys", {"name": "mine"}, 201)
+    problem = await empty.person("second").problem(403, "DELETE", f"/keys/{made['keyId']}")
+    assert problem["code"] == "forbidden"
+    await empty.person("stranger").problem(404, "DELETE", f"/keys/{made['keyId']}")
+    await empty.admin.problem(404, "DELETE", f"/keys/{NEVER}")
+    await empty.caller(made["secret"]).get("/keys")
+
+
+async def test_the_last_use_is_told(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "used"}, 201)
+    assert made["lastUsedAt"] is None
+    await empty.caller(made["secret"]).get("/keys")
+    empty.hands.pass_(minutes=2)  # uses are written at most once a minute
+    await empty.admin.get("/keys")
+    shown = {one["keyId"]: one["lastUsedAt"] for one in await empty.admin.get("/keys")}
+    assert shown[made["keyId"]] is not None
