@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -39,11 +40,11 @@ class Schedule(WireModel):
     start_at: Instant
     end_at: Maybe[Instant] = None
 
-    @property
+    @cached_property
     def start(self) -> datetime:
         return instant(self.start_at)
 
-    @property
+    @cached_property
     def end(self) -> datetime | None:
         return None if self.end_at is None else instant(self.end_at)
 

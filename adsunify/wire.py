@@ -264,15 +264,18 @@ def parts(pointer: str) -> tuple[str, ...]:
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
 
 
+def _member(value: Json, part: str) -> Json:
+    if isinstance(value, (dict, Mapping)):  # dict first: it is nearly always one, and the other is slow to ask
+        return value.get(part, MISSING)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
+        return value[int(part)] if len(part) < 9 and int(part) < len(value) else MISSING
+    return MISSING
+
+
 def read(value: Json, pointer: str, default: Json = None) -> Json:
     """What stands at the pointer, or ``default``. Never raises."""
     for part in parts(pointer):
-        if isinstance(value, (dict, Mapping)):  # dict first: it is nearly always one, and the other is slow to ask
-            value = value.get(part, MISSING)
-        elif isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
-            value = value[int(part)] if len(part) < 9 and int(part) < len(value) else MISSING
-        else:
-            return default
+        value = _member(value, part)
         if value is MISSING:
             return default
     return value
@@ -349,5 +352,5 @@ def found_at(value: Json, pointer: str) -> list[Json]:
                 for child in (one.values() if isinstance(one, Mapping) else one if isinstance(one, list) else ())
             ]
         else:
-            values = [child for one in values if (child := read(one, "/" + part, MISSING)) is not MISSING]
+            values = [child for one in values if (child := _member(one, part)) is not MISSING]
     return values

@@ -73,7 +73,7 @@ def permit(actor: Actor, endpoint: Endpoint) -> None:
 
 
 def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
-    """The use case's keyword arguments, and the digest of the canonical request (for idempotency keys).
+    """The use case's keyword arguments, and the digest of the canonical request where it takes an idempotency key.
 
     Raises InvalidInput with all that is wrong with path, header, query and body.
     """
@@ -87,8 +87,12 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
     arguments: dict[str, Any] = {_snake(name): value for name, value in path.items()}
     for model in (query, body):
         arguments |= {} if model is None else {name: getattr(model, name) for name in type(model).model_fields}
+    return arguments, _digest(endpoint, path, body) if endpoint.idempotent else ""
+
+
+def _digest(endpoint: Endpoint, path: Mapping[str, str], body: WireModel | None) -> str:
     members = None if body is None else body.to_json()
-    return arguments, hashlib.sha256(canonical([endpoint.operation_id, path, members])).hexdigest()
+    return hashlib.sha256(canonical([endpoint.operation_id, path, members])).hexdigest()
 
 
 def _read(model: type[Model], given: bytes | Mapping[str, str], issues: list[Issue]) -> Model | None:

@@ -108,13 +108,14 @@ def countries_of(targeting: Json) -> tuple[str, ...]:
 def in_europe(brief: CampaignBrief) -> bool | None:
     """Whether the EU's Digital Services Act asks who benefits and who pays; None where the targeting does not tell."""
     targeting = targeting_of(brief)
-    if not (EU | EU_TERRITORIES).isdisjoint(countries_of(targeting)):
+    countries = countries_of(targeting)
+    if not (EU.isdisjoint(countries) and EU_TERRITORIES.isdisjoint(countries)):
         return True
     if WORLDWIDE in found_at(targeting, "/geo_locations/country_groups/*"):
         return True
     told = {"countries", "zips", "location_types"}
     places = read(targeting, "/geo_locations", {})
-    return False if countries_of(targeting) and told.issuperset(places) else None
+    return False if countries and told.issuperset(places) else None
 
 
 # -- rules of a brief ---------------------------------------------------------------------------------------------
