@@ -33,8 +33,8 @@ DAYS = date(2026, 11, 1), date(2026, 11, 10)
 FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cassettes"))
 RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
 SECRET = re.compile(
-    r"(?i)(\"?(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof)\"?"
-    r"\s*[=:]\s*\"?)([^\"&\s,}]+)"
+    r"((?:^|[?&])(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof)="
+    r"|\"(?:access_token|refresh_token)\": ?\")[^\"&\s]+"
 )
 SIMULATED = re.compile(r"^http://127\.0\.0\.1:\d+/")
 
