@@ -88,7 +88,8 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
     }
     code = os.environ.get(f"ADSUNIFY_{network.upper()}_CODE")
     async with _simulated(RECORDING and code is None) as running:
-        url = None if running is None else running.url
+        # replayed as it was recorded, through the address of a simulation, though none answers there
+        url = running.url if running is not None else None if RECORDING else "http://127.0.0.1:1"
         found = await open_service(f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=url, clock=clock)
         service = found.service
         try:
