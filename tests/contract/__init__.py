@@ -50,7 +50,8 @@ folder or of ``tests/networks`` whose plan has the step.
 ``{"field", "mode", "value"}``.
 
 ``now`` is ISO 8601 text, or seconds or milliseconds since 1970; where it is left out, nothing is held against the
-present (for insights it is noon of the day after ``endDate``, for connecting 2026-11-01). An app is ``{"clientId", "clientSecret"}``; what a connecting case leaves out is taken from its first request.
+present (for insights it is noon of the day after ``endDate``, for connecting 2026-11-01). An app is
+``{"clientId", "clientSecret"}``; what a connecting case leaves out is taken from its first request.
 
 The suite itself (``tests/networks/test_cases.py``) reads strictly: the exchange is used whole and in its order, reasons
 of refusals count, and lists stand in the order that is expected. The command line reads loosely what cases of other
