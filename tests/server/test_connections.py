@@ -1,0 +1,337 @@
+"""Connecting a network in a browser, connecting it again, and disconnecting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit, urlunsplit
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from adsunify.networks import ADAPTERS
+from adsunify.store.schema import consents, secrets
+
+from .served import Served, brief, connect, consent
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+@asynccontextmanager
+async def browser() -> AsyncIterator[httpx.AsyncClient]:
+    """A browser that goes one step at a time."""
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        yield client
+
+
+async def begun(one: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
+    """Open a new link; the redirect to the network."""
+    link = await one.admin.post("/connections/authorize", {"network": network}, 201)
+    return await client.get(link["url"])
+
+
+async def allowed(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
+    """The address to which the network sends the browser back after the consent."""
+    going = await begun(one, client, network)
+    page = await client.get(going.headers["Location"])
+    form = page.text.split('action="')[1].split('"')[0].replace("&amp;", "&")
+    done = await client.post(f"{one.networks.url}{form}")
+    assert done.status_code in (302, 303), done.text
+    return done.headers["Location"]
+
+
+def changed(url: str, **query: str | None) -> str:
+    """The address with members of its query replaced, or (None) removed."""
+    parts = urlsplit(url)
+    members = {**dict(parse_qsl(parts.query)), **query}
+    return urlunsplit(parts._replace(query=urlencode({k: v for k, v in members.items() if v is not None})))
+
+
+async def connected(one: Served) -> tuple[Any, ...]:
+    """All that a connection leaves behind."""
+    rows = await one.rows()
+    return tuple(rows[table] for table in ("connections", "accounts", "secrets", "events"))
+
+
+# -- the link -----------------------------------------------------------------------------------------------------
+
+
+async def test_the_link(empty: Served) -> None:
+    link = await empty.admin.post("/connections/authorize", {"network": "google"}, 201)
+    assert link["url"].startswith(f"{empty.base_url}/connect/")
+    token = link["url"].rpartition("/")[2]
+    assert len(token) == 43
+    left = datetime.fromisoformat(link["expiresAt"]) - empty.hands.now()
+    assert timedelta(minutes=9, seconds=50) < left <= timedelta(minutes=10)
+    kept = await empty.service.store.read(lambda connection: connection.execute(select(consents)).all())
+    assert token not in str(kept)
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> None:
+    async with browser() as client:
+        going = await begun(empty, client, network)
+        assert going.status_code == 303
+        assert going.headers["Location"].startswith(f"{empty.networks.url}/")
+        query = parse_qs(urlsplit(going.headers["Location"]).query)
+        assert query["redirect_uri"] == [f"{empty.base_url}/connect/callback/{network}"]
+        assert query["client_id"] == [f"sandbox-{network}"]
+        assert len(query["state"][0]) == 43
+        (cookie,) = going.headers.get_list("Set-Cookie")
+        for part in ("adsunify_connect=", "HttpOnly", "SameSite=Lax", "Path=/connect", "Max-Age=600"):
+            assert part in cookie
+        assert going.headers["Cache-Control"] == "no-store"
+        assert going.headers["Referrer-Policy"] == "no-referrer"
+
+
+async def test_a_link_is_used_once(empty: Served) -> None:
+    link = await empty.admin.post("/connections/authorize", {"network": "meta"}, 201)
+    async with browser() as client:
+        assert (await client.head(link["url"])).status_code == 405
+        assert (await client.get(link["url"])).status_code == 303
+        again = await client.get(link["url"])
+    assert again.status_code == 404
+    assert "cannot be used" in again.text and "Content-Security-Policy" in again.headers
+
+
+async def test_a_link_lives_ten_minutes(empty: Served) -> None:
+    links = [await empty.admin.post("/connections/authorize", {"network": "meta"}, 201) for _ in range(2)]
+    async with browser() as client:
+        empty.hands.pass_(minutes=9, seconds=50)
+        assert (await client.get(links[0]["url"])).status_code == 303
+        empty.hands.pass_(seconds=11)
+        assert (await client.get(links[1]["url"])).status_code == 404
+
+
+@pytest.mark.parametrize("token", ["x", "callback", "A" * 43, "%00", "<script>"])
+async def test_what_is_no_link(empty: Served, token: str) -> None:
+    async with browser() as client:
+        page = await client.get(f"{empty.base_url}/connect/{token}")
+    assert page.status_code == 404
+    assert "<script>" not in page.text
+
+
+# -- the way back -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_a_whole_round(empty: Served, network: str) -> None:
+    page = await consent(empty, network)
+    assert page.status_code == 200 and "connected" in page.text
+    await empty.settled()
+    accounts = await empty.admin.get("/accounts", network=network)
+    connection = next(one for one in await empty.admin.get("/connections") if one["network"] == network)
+    assert connection["status"] == "active"
+    assert sorted(connection["accounts"]) == sorted(one["accountId"] for one in accounts)
+    assert {one["connectionId"] for one in accounts} == {connection["connectionId"]}
+    assert {one["status"] for one in accounts} == {"active"}
+    for one in accounts:
+        assert await empty.admin.get(f"/accounts/{one['accountId']}") == one
+        told = [event.type for event in await empty.events() if event.account_id == one["accountId"]]
+        assert told == ["account.connected", "account.ads.initial_sync_completed"]
+    answers = json.dumps([accounts, await empty.admin.get("/connections"), [vars_(e) for e in await empty.events()]])
+    kept = await empty.service.store.read(lambda open_: open_.execute(select(secrets.c.sealed)).all())
+    for token in empty.networks.state.worlds[network].tokens:
+        assert token not in answers and token not in page.text and token not in str(kept)
+
+
+def vars_(event: Any) -> Any:
+    return [event.type, event.data]
+
+
+async def test_the_browser_that_began_must_come_back(empty: Served) -> None:
+    """Without the cookie, or with another's: refused, and the state is used up even for its owner."""
+    before = await connected(empty)
+    async with browser() as owner, browser() as thief:
+        address = await allowed(empty, owner)
+        page = await thief.get(address)
+        assert page.status_code == 404 and "not made" in page.text
+        assert (await owner.get(address)).status_code == 404
+    async with browser() as owner, browser() as thief:
+        address = await allowed(empty, owner)
+        await begun(empty, thief)
+        assert (await thief.get(address)).status_code == 404
+    assert await connected(empty) == before
+
+
+async def test_the_state_must_be_ours(empty: Served) -> None:
+    before = await connected(empty)
+    async with browser() as client:
+        address = await allowed(empty, client)
+        for wrong in (
+            changed(address, state="A" * 43),
+            changed(address, state=None),
+            changed(address, state=""),
+            address.replace("/callback/meta", "/callback/google"),
+        ):
+            assert (await client.get(wrong)).status_code == 404
+    assert await connected(empty) == before
+
+
+async def test_an_answer_counts_once(empty: Served) -> None:
+    async with browser() as client:
+        address = await allowed(empty, client, "amazon")
+        cookies = dict(client.cookies)
+        assert (await client.get(address)).status_code == 200
+        await empty.settled()
+        before = await connected(empty)
+        for name, value in cookies.items():
+            client.cookies.set(name, value)
+        assert (await client.get(address)).status_code == 404
+    assert await connected(empty) == before
+
+
+async def test_an_answer_that_comes_too_late(empty: Served) -> None:
+    before = await connected(empty)
+    async with browser() as client:
+        address = await allowed(empty, client)
+        empty.hands.pass_(minutes=10, seconds=1)
+        assert (await client.get(address)).status_code == 404
+    assert await connected(empty) == before
+
+
+async def test_a_refused_consent(empty: Served) -> None:
+    before = await connected(empty)
+    async with browser() as client:
+        address = await allowed(empty, client)
+        refused = changed(address, code=None, error="access_denied", error_description="<b>no</b>")
+        page = await client.get(refused)
+        assert page.status_code == 422 and "refused at the network" in page.text and "<b>no</b>" not in page.text
+        assert (await client.get(address)).status_code == 404
+    assert await connected(empty) == before
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_a_forged_code(empty: Served, network: str) -> None:
+    before = await connected(empty)
+    async with browser() as client:
+        for code in ("forged", None):
+            address = await allowed(empty, client, network)
+            page = await client.get(changed(address, code=code))
+            assert page.status_code in (400, 422), page.text
+    assert await connected(empty) == before
+
+
+async def test_a_network_that_fails_in_between(empty: Served) -> None:
+    before = await connected(empty)
+    async with browser() as client:
+        address = await allowed(empty, client)
+        await empty.networks.fault("meta", "status", path="/v26.0/oauth/access_token", value=500, times=10)
+        assert (await client.get(address)).status_code == 400
+        empty.networks.state.faults.told.clear()
+    assert await connected(empty) == before
+
+
+async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:
+    """Three tries, then it has failed; the accounts are connected nevertheless."""
+    empty.networks.state.faults.told.clear()
+    await empty.networks.fault("amazon", "status", path="/sp/campaigns/list", value=500, times=1000)
+    await connect(empty, "amazon", "stranger")
+    empty.networks.state.faults.told.clear()
+    failed = await empty.events("sync.failed", "stranger")
+    accounts = await empty.person("stranger").get("/accounts", network="amazon")
+    assert {event.account_id for event in failed} == {one["accountId"] for one in accounts}
+    assert {event.data["what"] for event in failed} == {"tree"}
+    assert not await empty.events("account.ads.initial_sync_completed", "stranger")
+
+
+# -- again, and no more -------------------------------------------------------------------------------------------
+
+
+async def test_connecting_again_keeps_the_accounts(empty: Served) -> None:
+    await connect(empty, "meta")
+    before = {one["accountId"]: one["connectionId"] for one in await empty.admin.get("/accounts", network="meta")}
+    await connect(empty, "meta")
+    after = {one["accountId"]: one["connectionId"] for one in await empty.admin.get("/accounts", network="meta")}
+    assert before.keys() == after.keys()
+    assert set(before.values()).isdisjoint(after.values())
+    states = {one["connectionId"]: one["status"] for one in await empty.admin.get("/connections")}
+    assert {states[one] for one in before.values()} == {"disconnected"}
+    assert {states[one] for one in after.values()} == {"active"}
+    account = next(iter(after))
+    assert [e.type for e in await empty.events("account.ads.initial_sync_completed") if e.account_id == account]
+    assert (await empty.admin.get(f"/accounts/{account}/tree"))["accountId"] == account
+
+
+REVOKES = {"meta": ("DELETE", "/me/permissions"), "google": ("POST", "/revoke"), "amazon": None}
+"""How a network is told that its tokens are no longer wanted; Amazon has no call for it."""
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_disconnecting(empty: Served, network: str) -> None:
+    account = await connect(empty, network)
+    created = await empty.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+    connection = next(
+        one["connectionId"]
+        for one in await empty.admin.get("/connections")
+        if one["network"] == network and one["status"] == "active"
+    )
+    alive = set(empty.networks.state.worlds[network].tokens)
+    asked = len(empty.networks.asked)
+    gone = await empty.admin.delete(f"/connections/{connection}")
+    assert (gone["connectionId"], gone["status"]) == (connection, "disconnected")
+    told = [(method, path.partition("?")[0]) for method, _, path in empty.networks.asked[asked:]]
+    revoking = REVOKES[network]
+    if revoking is None:
+        assert told == []
+    else:
+        assert [(method, path.endswith(revoking[1])) for method, path in told] == [(revoking[0], True)]
+        assert alive - set(empty.networks.state.worlds[network].tokens)
+    accounts = await empty.admin.get("/accounts", network=network)
+    assert {(one["status"], one["connectionId"]) for one in accounts} == {("disconnected", None)}
+    events = [event.account_id for event in await empty.events("account.disconnected")]
+    assert set(gone["accounts"]) == {one["accountId"] for one in accounts} <= set(events)
+    rows = await empty.service.store.read(
+        lambda open_: open_.execute(select(secrets).where(secrets.c.row_id == connection)).all()
+    )
+    assert rows == []
+    # nothing is read or prepared through it any more, and what was prepared is not executed
+    body = {"accountId": account, "campaign": brief(network)}
+    for path, asked_for in (
+        ("/create", body),
+        ("/validate-campaign", body),
+        ("/bulk-status", {"accountId": account, "kind": "campaign", "entityIds": ["1"], "status": "paused"}),
+    ):
+        assert await empty.admin.refused("POST", path, asked_for) == {("accountId", "account_disconnected")}
+    problem = await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
+    assert (problem["code"], problem["outcome"]) == ("account_disconnected", "not_applied")
+    writes = empty.networks.writes()
+    problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "account_disconnected"
+    assert empty.networks.writes() == writes
+    # again: nothing happens
+    events_before = await empty.rows()
+    assert await empty.admin.delete(f"/connections/{connection}") == gone
+    assert await empty.rows() == events_before
+    # and back
+    assert await connect(empty, network) == account
+    assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
+
+
+async def test_disconnecting_from_a_network_out_of_reach(empty: Served) -> None:
+    account = await connect(empty, "meta")
+    connection = (await empty.admin.get(f"/accounts/{account}"))["connectionId"]
+    await empty.networks.fault("meta", "reset_before", path="/v26.0/me/permissions", times=10)
+    assert (await empty.admin.delete(f"/connections/{connection}"))["status"] == "disconnected"
+    empty.networks.state.faults.told.clear()
+    assert (await empty.admin.get(f"/accounts/{account}"))["status"] == "disconnected"
+
+
+async def test_two_workspaces_share_nothing(empty: Served) -> None:
+    """The same native account in two workspaces is two accounts; one goes, the other stays."""
+    mine, theirs = await connect(empty, "google"), await connect(empty, "google", "stranger")
+    assert mine != theirs
+    connection = (await empty.person("stranger").get(f"/accounts/{theirs}"))["connectionId"]
+    await empty.person("stranger").delete(f"/connections/{connection}")
+    assert (await empty.admin.get(f"/accounts/{mine}"))["status"] == "active"
+    assert (await empty.admin.get(f"/accounts/{mine}/tree"))["network"] == "google"
+
+
+async def test_times_are_instants(empty: Served) -> None:
+    for one in await empty.admin.get("/connections"):
+        assert datetime.fromisoformat(one["createdAt"]).tzinfo == UTC
+        assert one["expiresAt"] is None or datetime.fromisoformat(one["expiresAt"]).tzinfo == UTC
