@@ -6,6 +6,7 @@ Every answer that :class:`Caller` receives is held against the server's own Open
 from __future__ import annotations
 
 import asyncio
+import itertools
 import re
 import socket
 import time
@@ -35,6 +36,7 @@ from .schemas import Schemas
 
 PREFIX = "/api/v1/ads"
 RING = {SECRET_KEYS: "test:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8"}
+_numbers = itertools.count(1)
 NEVER = "00000000-0000-7000-8000-000000000000"
 """A well-formed id of nothing."""
 
@@ -184,6 +186,7 @@ class Served:
     """A server that answers, with two workspaces: ``shop`` (an admin, a member, a viewer) and ``other`` (an admin)."""
 
     service: Service
+    database: str
     base_url: str
     networks: Simulation
     hands: Hands
@@ -275,7 +278,7 @@ async def served(database: str) -> AsyncIterator[Served]:
         client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
         try:
             document = (await client.get("/openapi.json")).json()
-            one = Served(opened.service, base_url, networks, hands, client, Schemas(document))
+            one = Served(opened.service, database, base_url, networks, hands, client, Schemas(document))
             await one.add("admin", "shop", "admin")
             await one.add("member", "shop", "member")
             await one.add("viewer", "shop", "viewer")
@@ -325,9 +328,12 @@ def _home(one: Served) -> str:
 
 
 def brief(network: str, **changes: Any) -> dict[str, Any]:
-    """A brief that the network accepts, with members replaced (``targeting__countries=[...]`` for a nested one)."""
+    """A brief that the network accepts, each with a name of its own (some networks demand that).
+
+    ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
+    """
     made: dict[str, Any] = {
-        "name": "Garden chairs",
+        "name": f"Garden chairs {next(_numbers)}",
         "goal": "traffic",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
         "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},

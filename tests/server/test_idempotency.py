@@ -19,7 +19,7 @@ REPLAYED = "Idempotency-Replayed"
 
 
 def campaign(one: Served, **changes: Any) -> dict[str, Any]:
-    return {"accountId": one.accounts["meta"], "campaign": brief("meta", **changes)}
+    return {"accountId": one.accounts["meta"], "campaign": brief("meta", **{"name": "Garden chairs", **changes})}
 
 
 async def create(caller: Caller, body: Any, key: str) -> httpx.Response:

@@ -1,0 +1,204 @@
+"""Tokens that end, are revoked, or are refused: refreshed in time and once, or a person must connect again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+
+from adsunify.service import accounts
+from adsunify.service.opening import open_service
+from adsunify.service.session import Session
+from adsunify.store import Clock
+from adsunify.store.schema import secrets
+
+from .served import RING, Served, brief, connect
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+TOKEN = {"google": "oauth2.googleapis.com", "amazon": "api.amazon.", "meta": "graph.facebook.com"}
+
+
+def refreshes(one: Served, network: str) -> int:
+    """How often the network was asked for tokens so far."""
+    path = "/oauth/access_token" if network == "meta" else "/token"
+    return one.networks.count("GET" if network == "meta" else "POST", "", path)
+
+
+def forget(one: Served, network: str, use: str | None = None) -> dict[str, Any]:
+    """The network forgets its tokens (of one use: access, refresh); what it knew before."""
+    world = one.networks.state.worlds[network]
+    before = dict(world.tokens)
+    world.tokens = {text: token for text, token in before.items() if use is not None and token.use != use}
+    return before
+
+
+async def tree(one: Served, network: str) -> Any:
+    return await one.admin.get(f"/accounts/{one.accounts[network]}/tree")
+
+
+async def statuses(one: Served, network: str) -> set[str]:
+    found = {account["status"] for account in await one.admin.get("/accounts", network=network)}
+    active = [row["status"] for row in await one.admin.get("/connections") if row["network"] == network]
+    return found | set(active) - {"disconnected"}
+
+
+@pytest.mark.parametrize("network", ["google", "amazon"])
+async def test_a_token_is_refreshed_ahead_of_its_end_and_once(empty: Served, network: str) -> None:
+    await connect(empty, network)
+    before = refreshes(empty, network)
+    await tree(empty, network)
+    empty.hands.pass_(minutes=54)
+    await tree(empty, network)
+    assert refreshes(empty, network) == before
+    empty.hands.pass_(minutes=2)  # four of its sixty minutes are left
+    await asyncio.gather(*(tree(empty, network) for _ in range(10)))
+    assert refreshes(empty, network) == before + 1
+    await tree(empty, network)
+    assert refreshes(empty, network) == before + 1
+    assert await statuses(empty, network) == {"active"}
+
+
+async def test_two_processes_refresh_once(empty: Served) -> None:
+    await connect(empty, "google")
+    before = refreshes(empty, "google")
+    clock = Clock(empty.hands.milliseconds, lambda: 0)
+    opened = await open_service(empty.database, RING, sandbox_url=empty.networks.url, clock=clock)
+    try:
+        empty.hands.pass_(minutes=56)
+        actor, account = empty.people["admin"].actor, empty.accounts["google"]
+        services = [empty.service, opened.service] * 4
+        await asyncio.gather(*(accounts.tree(service, actor, account_id=account) for service in services))
+    finally:
+        await opened.service.close()
+    assert refreshes(empty, "google") == before + 1
+
+
+async def test_a_refresh_that_fails_does_not_matter_while_the_token_lives(empty: Served) -> None:
+    await connect(empty, "google")
+    empty.hands.pass_(minutes=57)
+    await empty.networks.fault("google", "status", path="/token", value=500, times=1000)
+    await tree(empty, "google")
+    empty.hands.pass_(minutes=4)
+    problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts['google']}/tree")
+    assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
+    empty.networks.state.faults.told.clear()
+    await tree(empty, "google")
+    assert await statuses(empty, "google") == {"active"}
+
+
+@pytest.mark.parametrize("network", ["google", "amazon"])
+async def test_a_read_whose_token_is_refused_refreshes_and_is_repeated(empty: Served, network: str) -> None:
+    await connect(empty, network)
+    forget(empty, network, "access")
+    before = refreshes(empty, network)
+    assert (await tree(empty, network))["network"] == network
+    assert refreshes(empty, network) == before + 1
+    assert await statuses(empty, network) == {"active"}
+
+
+async def test_a_refresh_is_not_cut(empty: Served) -> None:
+    """Whoever asked may go: the tokens that come are kept."""
+    await connect(empty, "amazon")
+    session = await Session.of(empty.service, empty.people["admin"].actor, empty.accounts["amazon"])
+    kept = await empty.service.store.read(_sealed, session.account.connection_id)
+    empty.hands.pass_(minutes=56)
+    before = refreshes(empty, "amazon")
+    await empty.networks.fault("amazon", "latency", path="/auth/o2/token", value=200)
+    asking = asyncio.create_task(session.prepare())
+    while refreshes(empty, "amazon") == before:
+        await asyncio.sleep(0.01)
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert empty.service.uncut
+    await asyncio.wait(empty.service.uncut)
+    assert await empty.service.store.read(_sealed, session.account.connection_id) != kept
+    await tree(empty, "amazon")
+    assert refreshes(empty, "amazon") == before + 1
+
+
+def _sealed(connection: Any, connection_id: str) -> Any:
+    return connection.execute(select(secrets.c.sealed).where(secrets.c.row_id == connection_id)).scalar_one()
+
+
+@pytest.mark.parametrize("network", list(TOKEN))
+async def test_a_revoked_grant_needs_a_person(empty: Served, network: str) -> None:
+    account = await connect(empty, network)
+    created = await empty.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+    told = len(await empty.events("account.needs_reauth"))
+    forget(empty, network)
+    for _ in range(2):
+        problem = await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
+        assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
+        assert problem["network"]["message"]
+    assert await statuses(empty, network) == {"needs_reauth"}
+    events = (await empty.events("account.needs_reauth"))[told:]
+    of_network = {one["accountId"] for one in await empty.admin.get("/accounts", network=network)}
+    assert sorted(str(event.account_id) for event in events) == sorted(of_network)  # each of them once
+    assert {(event.data["status"], event.data["network"]) for event in events} == {("needs_reauth", network)}
+    body = {"accountId": account, "campaign": brief(network)}
+    assert await empty.admin.refused("POST", "/create", body) == {("accountId", "account_needs_reauth")}
+    writes = empty.networks.writes()
+    answer = await empty.admin.send("POST", f"/operations/{created['id']}/execute", {"confirmed": True})
+    assert (answer.status_code, answer.json()["code"]) == (403, "access_lost")
+    assert answer.json()["operation"]["status"] == "prepared"
+    assert empty.networks.writes() == writes
+    connected = len(await empty.events("account.connected"))
+    assert await connect(empty, network) == account
+    assert await statuses(empty, network) == {"active"}
+    back = (await empty.events("account.connected"))[connected:]
+    assert {event.account_id for event in back} == of_network
+    assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
+
+
+async def test_a_refusal_that_passes_is_told_twice(empty: Served) -> None:
+    """The network takes the token again: the same event, with the status of now."""
+    account = await connect(empty, "google")
+    before = forget(empty, "google")
+    await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
+    told = len(await empty.events("account.needs_reauth"))
+    empty.networks.state.worlds["google"].tokens = {t: one for t, one in before.items() if one.use == "refresh"}
+    await tree(empty, "google")
+    assert await statuses(empty, "google") == {"active"}
+    back = (await empty.events("account.needs_reauth"))[told:]
+    assert {event.data["status"] for event in back} == {"active"}
+    assert account in {event.account_id for event in back}
+
+
+async def test_a_write_whose_token_is_refused_is_handed_back_once(empty: Served) -> None:
+    """A new intent with the refreshed token, never a silent repetition."""
+    account = await connect(empty, "amazon")
+    created = await empty.admin.post("/create", {"accountId": account, "campaign": brief("amazon")}, 201)
+    forget(empty, "amazon", "access")
+    writes, before = empty.networks.writes(), refreshes(empty, "amazon")
+    back = await empty.admin.execute(created["id"])
+    assert (back["status"], back["nextAction"]) == ("prepared", "execute")
+    assert back["error"]["code"] == "provider_token_refused"
+    assert [step["state"] for step in back["receipt"]["steps"]] == ["rejected"]
+    assert (empty.networks.writes(), refreshes(empty, "amazon")) == (writes, before + 1)
+    done = await empty.admin.execute(created["id"])
+    assert done["status"] == "succeeded"
+    assert [(step["key"], step["attempt"]) for step in done["receipt"]["steps"]][:2] == [
+        ("campaign", 1),
+        ("campaign", 2),
+    ]
+
+
+async def test_a_refreshed_token_that_is_refused_again_is_confirmed_by_a_read(empty: Served) -> None:
+    account = await connect(empty, "amazon")
+    created = await empty.admin.post("/create", {"accountId": account, "campaign": brief("amazon")}, 201)
+    await empty.networks.fault("amazon", "status", path="/sp/campaigns", value=401, times=2)
+    assert (await empty.admin.execute(created["id"]))["nextAction"] == "execute"
+    problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
+    assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
+    assert await statuses(empty, "amazon") == {"active"}  # the read was answered: the token is alive
+    again = await empty.admin.post("/create", {"accountId": account, "campaign": brief("amazon")}, 201)
+    await empty.networks.fault("amazon", "status", path="/sp/campaigns", value=401, times=2)
+    await empty.networks.fault("amazon", "status", path="/v2/profiles", value=401, times=10)
+    await empty.admin.execute(again["id"])
+    await empty.admin.problem(400, "POST", f"/operations/{again['id']}/execute", {"confirmed": True})
+    empty.networks.state.faults.told.clear()
+    assert await statuses(empty, "amazon") == {"needs_reauth"}
