@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 from attrs import define, field
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
