@@ -1,7 +1,8 @@
-"""SQLite: one writer thread with group commit, a few reader threads.
+"""SQLite: one writer thread with group commit; reads where they are asked.
 
 The writer drains its queue, runs each function inside a savepoint of its own, commits the batch once and only then
-resolves the callers: many callers share one sync to disk, and nobody waits for a batch to fill.
+resolves the callers: many callers share one sync to disk, and nobody waits for a batch to fill. A read waits for
+nobody (WAL) and takes some microseconds: to hand it to a thread and back would cost ten times as much.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from .driver import Parameters, Result, Store, StoreFunction, translated
 
 BUSY_SECONDS = 10
 BATCH = 500
-READERS = 3
 
 
 @frozen(eq=False)
@@ -88,6 +88,12 @@ def _raw(connection: Connection) -> sqlite3.Connection:
     return raw
 
 
+def _throw_away(connection: Connection | None) -> None:
+    if connection is not None:
+        connection.invalidate()
+        connection.close()
+
+
 def _settle(outcomes: Iterable[_Outcome]) -> None:
     for outcome in outcomes:
         future = outcome.job.future
@@ -113,53 +119,62 @@ class SqliteStore(Store):
         self.path = path
         self._open = True
         self._writes: SimpleQueue[_Job | None] = SimpleQueue()
-        self._reads: SimpleQueue[_Job | None] = SimpleQueue()
         self._writer = _engine(path, ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"))
         self._reader = _engine(path, ("query_only = ON",))
         self._connection: Connection | None = None
-        self._threads = [threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)]
-        self._threads += [
-            threading.Thread(target=self._read_on, name=f"adsunify-store-reader-{n}", daemon=True)
-            for n in range(READERS)
-        ]
-        for thread in self._threads:
-            thread.start()
+        self._reading: Connection | None = None
+        self._reads = threading.Lock()  # for event loops in several threads; nobody else waits here
+        self._thread = threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)
+        self._thread.start()
 
     async def write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        return await self._queued(self._writes, function, args, kwargs)
+        self._must_be_open()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+        self._writes.put(_Job(function, args, kwargs, loop, future))
+        return await future
 
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        return await self._queued(self._reads, function, args, kwargs)
+        self._must_be_open()
+        with self._reads:
+            try:
+                return self._read(function, args, kwargs)
+            except BaseException as error:
+                if isinstance(error, OperationalError | sqlite3.Error):
+                    self._stop_reading()
+                failure = translated(error)
+                if failure is error:
+                    raise
+                raise failure from error
 
-    def _queued(
-        self,
-        queue: SimpleQueue[_Job | None],
-        function: Callable[..., Result],
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> asyncio.Future[Result]:
+    def _must_be_open(self) -> None:
         if not self._open:
             raise StoreError("The store is closed.")
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Result] = loop.create_future()
-        queue.put(_Job(function, args, kwargs, loop, future))
-        return future
 
     async def close(self) -> None:
         if self._open:
             self._open = False
             self._writes.put(None)
-            for _ in range(READERS):
-                self._reads.put(None)
-            await asyncio.to_thread(self._join)
+            await asyncio.to_thread(self._thread.join)
+            self._stop_reading()
 
-    def _join(self) -> None:
-        for thread in self._threads:
-            thread.join()
+    def _stop_reading(self) -> None:
+        connection, self._reading = self._reading, None
+        _throw_away(connection)
+
+    def _read(self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        if self._reading is None:
+            self._reading = _connected(self._reader)
+        raw = _raw(self._reading)
+        raw.execute("BEGIN")
+        try:
+            return function(self._reading, *args, **kwargs)
+        finally:
+            raw.execute("ROLLBACK")
 
     # -- the writer thread --------------------------------------------------------------------------------------
 
@@ -223,31 +238,4 @@ class SqliteStore(Store):
 
     def _discard(self) -> None:
         connection, self._connection = self._connection, None
-        if connection is not None:
-            connection.invalidate()
-            connection.close()
-
-    # -- the reader threads -------------------------------------------------------------------------------------
-
-    def _read_on(self) -> None:
-        connection: Connection | None = None
-        while (job := self._reads.get()) is not None:
-            outcome = _Outcome(job)
-            try:
-                if connection is None:
-                    connection = _connected(self._reader)
-                raw = _raw(connection)
-                raw.execute("BEGIN")
-                try:
-                    outcome.result = job.function(connection, *job.args, **job.kwargs)
-                finally:
-                    raw.execute("ROLLBACK")
-            except BaseException as error:  # noqa: BLE001 - the caller gets it
-                outcome.error = translated(error)
-                if isinstance(error, OperationalError | sqlite3.Error) and connection is not None:
-                    connection.invalidate()
-                    connection.close()
-                    connection = None
-            _deliver([outcome])
-        if connection is not None:
-            connection.close()
+        _throw_away(connection)
