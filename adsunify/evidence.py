@@ -31,7 +31,12 @@ _RESERVE = 1024
 _SECRET_NAME = re.compile(
     r"token|secret|password|passwd|authorization|api_?-?key|private_?-?key|credential|cookie", re.I
 )
-_SECRET_IN_TEXT = re.compile(r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}=)[^&\s\"'<>]+", re.I)
+_SECRET_IN_TEXT = re.compile(
+    r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}(?:=|[\"']\s*:\s*[\"']))[^&\s\"'<>]+"
+    r"|((?:token|bearer)\W{1,3})(?=[\w.|~+/=-]*[0-9])[\w.|~+/=-]{16,}",
+    re.I,
+)
+"""``name=secret``, ``"name": "secret"``, and a token that a sentence repeats (Meta: "Malformed access token EAAB")."""
 _UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 REQUEST_ID_HEADERS = (
@@ -49,10 +54,8 @@ REQUEST_ID_HEADERS = (
 
 
 def text_kept(text: object, longest: int = LONGEST_TEXT) -> str:
-    """Text as it may be kept: bounded, storable, ``name=secret`` redacted."""
-    kept = str(text)[:longest]
-    if "=" in kept:
-        kept = _SECRET_IN_TEXT.sub(rf"\1{REDACTED}", kept)
+    """Text as it may be kept: bounded, storable, secrets redacted."""
+    kept = _SECRET_IN_TEXT.sub(rf"\1\2{REDACTED}", str(text)[:longest])
     return _UNKEPT.sub("\ufffd", kept)
 
 

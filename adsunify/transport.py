@@ -297,14 +297,17 @@ _METHOD = re.compile(r"[A-Z]{3,10}")
 _TARGET = re.compile(r"/[!-~]*")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _FIELD_NAME = re.compile(r"[\w.\[\]-]+", re.A)
-_HEADER_VALUE = re.compile(r"[\t -~]*")
+_HEADER_VALUE = re.compile(r"([!-~]([\t -~]*[!-~])?)?")  # no blank at an end
 _PORTS = {"https": 443, "http": 80}
 
 
 def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _Message:
     """The bytes of a request and where they go; NotSent where the request cannot be written, or must not."""
-    url = filled(request)
-    parts = urlsplit(url)
+    try:
+        url = filled(request)
+        parts = urlsplit(url)
+    except ValueError:
+        raise NotSent("The address of the request cannot be written.") from None
     host = parts.netloc
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     declared = host in hosts

@@ -175,15 +175,15 @@ def advance(
         wait = None if change.retry_after is None else values["now"] + change.retry_after
         return _end(connection, values, change.trigger, change.next_action, wait, change.error)
     if change.intent is None:
-        return _stopped_or(connection, _hold(connection, _RECEIVED, values), values)
+        return _stopped_or(connection, change, _hold(connection, _RECEIVED, values), values)
     if not actor.writes:
-        return _stopped_or(connection, Advanced(values["held_fence"], now, "access"), values)
+        return _stopped_or(connection, change, Advanced(values["held_fence"], now, "access"), values)
     held = _hold(connection, _CONTINUE, values)
     if held.refused is None and not attempts.open_intent(
         connection, change.operation_id, held.fence, change.intent, now
     ):
         held = Advanced(held.fence, now, "fenced")
-    return _stopped_or(connection, held, values)
+    return _stopped_or(connection, change, held, values)
 
 
 def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, values: dict[str, Any]) -> Advanced:
@@ -243,15 +243,18 @@ def _hold(connection: Connection, statement: Executable, values: dict[str, Any])
     return Advanced(fence, now, reason)
 
 
-def _stopped_or(connection: Connection, held: Advanced, values: dict[str, Any]) -> Advanced:
+def _stopped_or(connection: Connection, change: Advance, held: Advanced, values: dict[str, Any]) -> Advanced:
     """The outcome as it is; where it is a refusal, the operation is handed back.
 
-    Only by the holder of the fence, and only with nothing in flight: the UPDATE says so.
+    Only by the holder of the fence, and only with nothing in flight: the UPDATE says so. An intent that an earlier try
+    of this very commit had saved was never sent, since nobody learned of it: it does not stay open.
     """
     if held.refused is not None:
+        if change.intent is not None:
+            attempts.withdraw(connection, change.operation_id, held.fence, change.intent, values["now"])
         code, message = _STOPPED[held.refused]
         again = held.refused == "fenced"  # only the time ran out: whoever executes may go on
-        _end(connection, values, "hand_back", again, None, {"code": code, "message": message})
+        _end(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
     return held
 
 

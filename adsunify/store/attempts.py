@@ -8,6 +8,7 @@ from typing import Any
 from attrs import frozen
 from sqlalchemy import Connection, Row, and_, bindparam, exists, not_, select, update
 
+from adsunify.errors import NativeError
 from adsunify.operation import Intent, Receipt, StepState
 from adsunify.wire import Json
 
@@ -104,6 +105,17 @@ def open_intent(connection: Connection, operation_id: str, fence: int, intent: I
     key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
     saved = connection.execute(_KNOWN, key).one()
     return bool(saved.fence == fence and saved.receipt_at is None)
+
+
+def withdraw(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
+    """Close an intent that this claim saved and, not learning of it, did not send: surely nothing was done."""
+    key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
+    saved = connection.execute(_KNOWN, key).one_or_none()
+    if saved is not None and saved.fence == fence and saved.receipt_at is None:
+        error = NativeError(message="The execution stopped before the request could go out.")
+        keep_receipt(
+            connection, operation_id, Receipt(intent.n, intent.key, intent.attempt, "throttled", error=error), at
+        )
 
 
 def keep_receipt(connection: Connection, operation_id: str, receipt: Receipt, at: int) -> None:

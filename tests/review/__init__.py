@@ -1,0 +1,1 @@
+"""What reviews of the execution path found, held by tests."""

@@ -1,0 +1,71 @@
+"""No credential gets into what is kept or told."""
+
+from __future__ import annotations
+
+import pytest
+from attrs import evolve
+
+from adsunify.evidence import response_kept, text_kept
+from adsunify.transport import NotSent
+from adsunify.wire import Request, Response, dumps
+from tests.transport.server import OK, WRITE, answering, send, serving
+
+TOKEN = "EAABsbCS1iHgBO7rZCxq4ZAcd1z8"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"Malformed access token {TOKEN}",
+        f"Malformed access token: {TOKEN}.",
+        f'The token "{TOKEN}" is not known',
+        f"Illegal header value b'Bearer {TOKEN}'",
+        f'{{"access_token":"{TOKEN}","expires_in":60}}',
+        f"{{'refresh_token': '{TOKEN}'}}",
+        f"https://network.example/x?access_token={TOKEN}&a=b",
+    ],
+)
+def test_a_token_that_a_network_repeats_is_redacted(text: str) -> None:
+    assert TOKEN not in text_kept(text)
+    assert TOKEN not in dumps(response_kept(Response(400, {}, {"error": {"message": text}})))
+    assert TOKEN not in dumps(response_kept(Response(200, {}, f"not JSON: {text}", "unreadable")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Error validating access token: Session has expired on Friday, 21-Nov-25 04:00:00 PST.",
+        "Invalid OAuth access token - Cannot parse access token",
+        "The token is expired, revoked or invalid",
+        "authenticationError.OAUTH_TOKEN_EXPIRED",
+        "Missing access token",
+    ],
+)
+def test_a_sentence_about_tokens_stays_as_it_is(text: str) -> None:
+    assert text_kept(text) == text
+
+
+@pytest.mark.parametrize("value", [f"Bearer {TOKEN} ", f" Bearer {TOKEN}", f"Bearer {TOKEN}\t"])
+async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(value: str) -> None:
+    """A pasted token with a blank behind it: not one byte left, and the message does not hold the token."""
+    async with serving(answering(OK)) as server:
+        with pytest.raises(NotSent) as problem:
+            await send(server, evolve(WRITE, headers={"Authorization": value}))
+        assert server.connections == 0
+    assert TOKEN not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        Request("DELETE", "https://network.example/x/{id}", path={"id": "\ud800"}, nature="write"),
+        Request("DELETE", "https://network.example/x", query={"id": "\ud800"}, nature="write"),
+        Request("DELETE", "https://[network.example/x", nature="write"),
+    ],
+)
+async def test_an_address_that_cannot_be_written_is_not_sent(request_: Request) -> None:
+    """Its intent is saved already: whatever else escaped would leave the operation in doubt for ever."""
+    async with serving(answering(OK)) as server:
+        with pytest.raises(NotSent):
+            await send(server, request_)
+        assert server.connections == 0
