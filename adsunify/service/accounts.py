@@ -30,7 +30,7 @@ from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.entities import Seen
 from adsunify.store.reports import ReportRecord
-from adsunify.wire import Json, canonical
+from adsunify.wire import Json, canonical, dumps, loads
 
 from .core import Result, Service, moment
 from .session import Session
@@ -41,6 +41,8 @@ STARTING = Pending(job="", status="starting", retry_after_ms=1000)
 STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
 PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
+Position = tuple[str | None, int]
+"""Where a page of ours begins: the cursor of the network's page, and how many of its rows were shown before."""
 KINDS = ("campaign", "adGroup", "ad")
 
 
@@ -217,9 +219,16 @@ async def catalog(
         return Result(await _resumed(service, session, suffix))
     asked = {"resource": resource, "search": search, "limit": limit}
     key = service.ring.keys[service.ring.newest]
-    query = Query(limit=limit, cursor=unsigned(key, account_id, asked, cursor), search=search)
+    native, shown_before = unsigned(key, account_id, asked, cursor)
+    query = Query(limit=limit, cursor=native, search=search)
     page = await session.run(session.adapter.reads.catalog(session.native, resource, query))
-    return Result([row.to_json() for row in page.rows], signed(key, account_id, asked, page.cursor))
+    rows = page.rows[shown_before : shown_before + limit]  # some networks have no pages, or larger ones
+    following: Position | None = None
+    if shown_before + limit < len(page.rows):
+        following = native, shown_before + limit
+    elif page.cursor is not None:
+        following = page.cursor, 0
+    return Result([row.to_json() for row in rows], signed(key, account_id, asked, following))
 
 
 async def _resumed(service: Service, session: Session, job: str) -> Json:
@@ -230,23 +239,24 @@ async def _resumed(service: Service, session: Session, job: str) -> Json:
     return _insights(session, await _report(service, session, today, today, job))
 
 
-def signed(key: bytes, account_id: str, asked: Json, cursor: str | None) -> str | None:
-    """A network's cursor as ours: opaque, and good for this account and query only."""
-    if cursor is None:
+def signed(key: bytes, account_id: str, asked: Json, position: Position | None) -> str | None:
+    """A position in a list as a cursor: opaque, and good for this account and query only."""
+    if position is None:
         return None
-    raw = cursor.encode("utf-8")
+    raw = dumps(list(position)).encode("ascii")
     return base64.urlsafe_b64encode(_mark(key, account_id, asked, raw) + raw).rstrip(b"=").decode("ascii")
 
 
-def unsigned(key: bytes, account_id: str, asked: Json, cursor: str | None) -> str | None:
-    """The network's cursor in ours; InvalidInput for one of another account or query, or of somebody's making."""
+def unsigned(key: bytes, account_id: str, asked: Json, cursor: str | None) -> Position:
+    """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
     if cursor is None:
-        return None
+        return None, 0
     try:
         whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         mark, raw = whole[:16], whole[16:]
         if hmac.compare_digest(mark, _mark(key, account_id, asked, raw)):
-            return raw.decode("utf-8")
+            native, shown_before = loads(raw)
+            return native, shown_before
     except (binascii.Error, ValueError):
         pass
     raise InvalidInput([Issue("cursor", "malformed", "is the nextCursor of the same list, or left out.")])

@@ -484,6 +484,7 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    money="Native amounts are decimal numbers in major units.",
     reports=True,
     templates=TEMPLATES,
     extras=(
@@ -493,8 +494,7 @@ NETWORK = Network(
     ),
     items=items,
     notes=(
-        "A profile is a marketplace: there is no geographic targeting.",
-        "Deleting archives, which is final.",
+        "A profile is a marketplace: there is no geographic targeting. Deleting archives, which is final.",
         "Report figures are restated for 3 days, conversions for longer.",
     ),
 )

@@ -1,0 +1,235 @@
+"""Discovery, accounts, the native hierarchy and catalogs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adsunify.networks import ADAPTERS, adapter
+
+from .served import NEVER, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTERS))
+
+FORMATS = {
+    "meta": ({"page_link_ad", "existing_creative"}, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
+    "google": ({"responsive_search_ad"}, {"traffic"}, {"daily"}),
+    "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
+}
+"""SPEC.md "Unified format support": formats, goals, budget periods."""
+
+
+# -- discovery ----------------------------------------------------------------------------------------------------
+
+
+async def test_networks(server: Served) -> None:
+    found = await server.admin.get("/networks")
+    assert [one["network"] for one in found] == list(ADAPTERS)
+    for one in found:
+        detail = await server.admin.get(f"/networks/{one['network']}")
+        assert one.items() <= detail.items()
+        assert one["login"]["kind"] == "oauth2" and one["formats"]
+
+
+async def test_workflows_are_those_of_the_networks(server: Served) -> None:
+    rows = await server.admin.get("/workflows")
+    for network, (formats, goals, periods) in FORMATS.items():
+        mine = [row for row in rows if row["network"] == network]
+        assert {row["format"] for row in mine} == formats
+        assert {goal for row in mine for goal in row["goals"]} == goals
+        assert {period for row in mine for period in row["periods"]} == periods
+        assert (await server.admin.get(f"/networks/{network}"))["workflows"] == mine
+        for row in mine:
+            paths = {requirement["path"] for requirement in row["inputs"]}
+            assert paths and all(path.split(".")[0] in ("bid", "schedule", "targeting", "creative", "platform")
+                                 for path in paths)  # fmt: skip
+    assert {row["network"] for row in rows} == set(ADAPTERS)
+
+
+@networks
+async def test_what_a_network_declares(server: Served, network: str) -> None:
+    found = await server.admin.get(f"/networks/{network}")
+    kinds = [level["kind"] for level in found["levels"]]
+    assert kinds[:1] == ["campaign"] and {"adGroup", "ad"} <= set(kinds)
+    for level in found["levels"]:
+        assert level["parentKind"] in (None, *kinds)
+    assert {one["level"] for one in found["settings"]} <= set(kinds)
+    assert "spend" in {one["name"] for one in found["metrics"]}
+    assert found["catalogs"] and found["units"]
+
+
+# -- accounts -----------------------------------------------------------------------------------------------------
+
+
+async def test_accounts(server: Served) -> None:
+    every = await server.admin.get("/accounts")
+    by_network = {code: await server.admin.get("/accounts", network=code) for code in ADAPTERS}
+    assert sorted(one["accountId"] for one in every) == sorted(
+        one["accountId"] for some in by_network.values() for one in some
+    )
+    for code, some in by_network.items():
+        assert some and {one["network"] for one in some} == {code}
+        assert {one["nativeId"] for one in some} <= set(server.networks.state.worlds[code].accounts)
+    assert await server.admin.get("/accounts", network="tiktok") == []
+    for one in every:
+        assert await server.admin.get(f"/accounts/{one['accountId']}") == one
+    await server.admin.problem(404, "GET", f"/accounts/{NEVER}")
+
+
+async def test_a_workspace_without_accounts(server: Served) -> None:
+    await server.add("newcomer", "empty", "admin")
+    for path in ("/accounts", "/connections", "/operations"):
+        assert await server.person("newcomer").get(path) == []
+
+
+# -- tree ---------------------------------------------------------------------------------------------------------
+
+
+async def made(server: Served, network: str) -> tuple[str, str]:
+    """A created campaign: the account, and the operation."""
+    account = server.accounts[network]
+    created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+    assert (await server.admin.execute(created["id"]))["status"] == "succeeded"
+    return account, created["id"]
+
+
+@networks
+async def test_the_tree(server: Served, network: str) -> None:
+    account, operation = await made(server, network)
+    steps = (await server.admin.get(f"/operations/{operation}"))["receipt"]["steps"]
+    found = await server.admin.get(f"/accounts/{account}/tree")
+    assert (found["accountId"], found["network"], found["truncated"]) == (account, network, False)
+    kinds = [level["kind"] for level in found["levels"]]
+    assert found["levels"][0]["parentKey"] is None and all(level["parentKey"] for level in found["levels"][1:])
+    seen: set[str] = set()
+    for node in found["nodes"]:  # parents first
+        assert node["kind"] in kinds
+        assert node["parentId"] is None or node["parentId"] in seen
+        assert (node["parentId"] is None) == (node["kind"] == "campaign")
+        seen.add(node["id"])
+    assert {"campaign", "adGroup", "ad"} <= {node["kind"] for node in found["nodes"]}
+    ids = {node["id"] for node in found["nodes"]}
+    made_ids = [step["outputs"]["id"] for step in steps if step["key"] == "campaign" and "id" in step["outputs"]]
+    assert ids >= set(made_ids)
+
+
+@networks
+async def test_a_status_that_changed_is_told_once(server: Served, network: str) -> None:
+    account, operation = await made(server, network)
+    await server.admin.get(f"/accounts/{account}/tree")
+    kinds = ("campaign.status_changed", "ad_group.status_changed", "ad.status_changed")
+    before = {kind: len(await server.events(kind)) for kind in kinds}
+    body = {"accountId": account, "sourceOperationId": operation}
+    activation = await server.admin.post("/activate", body, 201)
+    assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
+    for _ in range(2):
+        tree = await server.admin.get(f"/accounts/{account}/tree")
+    status = {node["id"]: node["status"] for node in tree["nodes"]}
+    for kind in kinds:
+        (event,) = (await server.events(kind))[before[kind] :]
+        assert (event.account_id, event.data["network"], event.data["status"]) == (account, network, "active")
+        assert event.data["before"] == "paused" and status[event.data["entityId"]] == "active"
+
+
+@networks
+async def test_a_tree_that_cannot_be_read(server: Served, network: str) -> None:
+    account = server.accounts[network]
+    before = await server.rows()
+    await server.networks.fault(network, "status", value=500, times=1000)
+    problem = await server.admin.problem(400, "GET", f"/accounts/{account}/tree")
+    assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
+    assert problem["network"]["status"] == 500
+    server.networks.state.faults.told.clear()
+    for fault, code in (("html", "provider_unreadable"), ("reset_before", "connection_lost")):
+        await server.networks.fault(network, fault, times=1000)
+        problem = await server.admin.problem(400, "GET", f"/accounts/{account}/tree")
+        assert (problem["code"], problem["outcome"]) == (code, "not_applied")
+        server.networks.state.faults.told.clear()
+    assert await server.rows() == before
+
+
+async def test_a_throttled_read_says_how_long(server: Served) -> None:
+    await server.networks.fault("amazon", "status", value=429, times=1000)
+    answer = await server.admin.send("GET", f"/accounts/{server.accounts['amazon']}/tree")
+    server.networks.state.faults.told.clear()
+    assert (answer.status_code, answer.json()["code"]) == (400, "provider_throttled")
+    assert int(answer.headers.get("Retry-After", "1")) >= 1
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+async def pages(server: Served, path: str, **query: Any) -> list[list[str]]:
+    """The ids of all pages of a catalog."""
+    found, cursor = [], None
+    while True:
+        more = query | ({} if cursor is None else {"cursor": cursor})
+        body = (await server.admin.send("GET", path, query=more)).json()
+        found.append([row["id"] for row in body["data"]])
+        cursor = body["page"]["nextCursor"]
+        if cursor is None:
+            return found
+
+
+@networks
+async def test_every_declared_catalog_answers(server: Served, network: str) -> None:
+    account = server.accounts[network]
+    for one in adapter(network).network.catalogs:
+        path = f"/accounts/{account}/catalogs/{one.resource}"
+        answer = await server.admin.send("GET", path if one.suffix != "required" else f"{path}:tea")
+        assert answer.status_code in (200, 404), answer.text
+        if one.suffix == "required":
+            assert await server.admin.refused("GET", path) == {("resource", "catalog_suffix")}
+        if one.suffix == "none":
+            assert await server.admin.refused("GET", f"{path}:tea") == {("resource", "catalog_suffix")}
+    path = f"/accounts/{account}/catalogs/nothing"
+    assert await server.admin.refused("GET", path) == {("resource", "catalog_not_supported")}
+
+
+@pytest.mark.parametrize(
+    ("network", "resource"), [("google", "languages"), ("amazon", "products"), ("meta", "locales")]
+)
+async def test_pages_are_no_longer_than_asked_for(server: Served, network: str, resource: str) -> None:
+    """Whether the network has pages or not: the cursors lead through everything once."""
+    path = f"/accounts/{server.accounts[network]}/catalogs/{resource}"
+    (whole,) = await pages(server, path, limit=100)
+    assert len(whole) > 3 and len(set(whole)) == len(whole)
+    for limit in (1, 2, 3):
+        found = await pages(server, path, limit=limit)
+        assert [id_ for page in found for id_ in page] == whole
+        assert max(len(page) for page in found) == limit
+
+
+async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
+    path = f"/accounts/{server.accounts['google']}/catalogs/languages"
+    cursor = (await server.admin.send("GET", path, query={"limit": 2})).json()["page"]["nextCursor"]
+    assert (await server.admin.send("GET", path, query={"limit": 2, "cursor": cursor})).status_code == 200
+    other = next(
+        one["accountId"]
+        for one in await server.admin.get("/accounts", network="google")
+        if one["accountId"] != server.accounts["google"]
+    )
+    wrong: list[tuple[str, dict[str, Any]]] = [
+        (path, {"limit": 3}),
+        (path, {"limit": 2, "search": "e"}),
+        (path.replace("languages", "currencies"), {"limit": 2}),
+        (path.replace(server.accounts["google"], other), {"limit": 2}),
+    ]
+    for address, query in wrong:
+        found = await server.admin.refused("GET", address, query=query | {"cursor": cursor})
+        assert found == {("cursor", "malformed")}, query
+    for forged in ("x", "é", cursor[:-2], "A" + cursor[1:], cursor + "A", "null", "="):
+        found = await server.admin.refused("GET", path, query={"limit": 2, "cursor": forged})
+        assert found == {("cursor", "malformed")}, forged
+
+
+async def test_search(server: Served) -> None:
+    languages = f"/accounts/{server.accounts['google']}/catalogs/languages"
+    found = (await server.admin.send("GET", languages, query={"search": "GERM"})).json()["data"]
+    assert [row["name"] for row in found] == ["German"]
+    interests = f"/accounts/{server.accounts['meta']}/catalogs/interests"
+    by_suffix = (await server.admin.send("GET", f"{interests}:tea")).json()["data"]
+    by_search = (await server.admin.send("GET", interests, query={"search": "tea"})).json()["data"]
+    assert by_suffix and by_suffix == by_search
