@@ -13,12 +13,13 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.connecting import Credentials
-from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError, VaultError, refused
+from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError, refused
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.reading import FoundAccount
-from adsunify.store import connections, consents, new_id, sealed
+from adsunify.store import connections, consents, new_id, people, sealed
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord
+from adsunify.store.consents import ConsentRecord
 from adsunify.transport import run_flow
 from adsunify.wire import Flow, Json, Request, Response
 
@@ -87,6 +88,7 @@ def _begin(connection: Connection, token: str, state: str, cookie: str, verifier
     link = consents.use(connection, "link", hashed(token), clock)
     if link is None:
         raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
+    _by_admin(connection, link)
     data = {**link.data, "cookie": hashed(cookie), "verifier": verifier}
     consents.create(
         connection,
@@ -102,6 +104,13 @@ def _begin(connection: Connection, token: str, state: str, cookie: str, verifier
     return link.network
 
 
+def _by_admin(connection: Connection, consent: ConsentRecord) -> None:
+    """Raise Forbidden where whoever made the link is no admin any more."""
+    member = people.membership(connection, consent.workspace_id, consent.user_id)
+    if member is None or member.role != "admin":
+        raise Forbidden("Whoever made this link is no admin of its workspace any more.", code="admin_required")
+
+
 def redirect_uri(service: Service, network: str) -> str:
     """Where the network sends the browser back to."""
     return f"{service.settings.base_url}/connect/callback/{network}"
@@ -110,11 +119,13 @@ def redirect_uri(service: Service, network: str) -> str:
 async def finish(service: Service, network: str, answer: Mapping[str, str], cookie: str) -> Json:
     """Take the network's answer: exchange the code, find the accounts, keep them; returns the connection.
 
-    Raises NotFound for a state that is unknown, used or over, InvalidInput for a refused consent.
+    Raises NotFound for a state that is unknown, used or over, Forbidden where its maker is no admin any more,
+    InvalidInput for a refused consent.
     """
     state = await service.store.write(consents.use, "state", hashed(answer.get("state", "")), service.store.clock)
     if state is None or state.network != network or hashed(cookie) != state.data["cookie"]:
         raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
+    await service.store.read(_by_admin, state)
     if "error" in answer:
         raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
     actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")

@@ -13,7 +13,6 @@ from adsunify.connecting import Credentials
 from adsunify.errors import (
     AdsunifyError,
     OperationError,
-    ProviderError,
     ProviderUnreadable,
     TokenRefused,
     refused,
@@ -35,6 +34,9 @@ T = TypeVar("T")
 FIELD = "credentials"
 AHEAD_MILLISECONDS = 5 * 60 * 1000
 """A token that ends within five minutes is refreshed before it is used."""
+REFRESH_SECONDS = 20.0
+"""How long a refresh may take: less than its lock holds (``connections.REFRESH_MILLISECONDS``), or another process
+would use the same refresh token meanwhile."""
 
 
 class Session:
@@ -111,9 +113,10 @@ class Session:
     async def token_refused(self, again: bool) -> None:
         """A write was refused for its token: refresh it, so that the next attempt has a new one.
 
-        ``again``: it was a refreshed one; a read tells whether the connection is dead.
+        ``again``: it was a refreshed one; a read tells whether the connection is dead. Raises nothing of ours: how the
+        execution ended is stored already, and the next one finds the same trouble before it writes.
         """
-        with suppress(ProviderError, OperationError):
+        with suppress(AdsunifyError):
             await self._refresh(await self._current())
             if again:
                 await self.run(self.adapter.reads.accounts())
@@ -175,7 +178,7 @@ class Session:
         now = self.service.store.clock.now()
 
         async def send(request: Request) -> Response:
-            return await self.service.transport.send(request, hosts=network.hosts)
+            return await self.service.transport.send(request, hosts=network.hosts, timeout=REFRESH_SECONDS)
 
         fresh = await run_flow(self.adapter.reads.refresh(app, current, now), send)
         connection_id = self.account.connection_id
