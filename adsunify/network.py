@@ -317,12 +317,16 @@ class Extra:
 
 @frozen(eq=False)
 class Login:
-    """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``."""
+    """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``.
+
+    ``ahead``: seconds before its end at which a token that is used is renewed.
+    """
 
     kind: Literal["oauth2", "oauth1", "credentials"]
     scopes: tuple[str, ...] = ()
     pkce: bool = False
     note: str = ""
+    ahead: int = 5 * 60
 
 
 @frozen(eq=False)

@@ -32,8 +32,6 @@ from .core import Service
 
 T = TypeVar("T")
 FIELD = "credentials"
-AHEAD_MILLISECONDS = 5 * 60 * 1000
-"""A token that ends within five minutes is refreshed before it is used."""
 REFRESH_SECONDS = 20.0
 """How long a refresh may take: less than its lock holds (``connections.REFRESH_MILLISECONDS``), or another process
 would use the same refresh token meanwhile."""
@@ -66,10 +64,11 @@ class Session:
 
     async def prepare(self) -> None:
         """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
-        self.service.app(self.adapter.network.code)
+        network = self.adapter.network
+        self.service.app(network.code)
         credentials = await self._current()
         now = self.service.store.clock.now()
-        if credentials.expires_at is not None and credentials.expires_at - AHEAD_MILLISECONDS <= now:
+        if credentials.expires_at is not None and credentials.expires_at - network.login.ahead * 1000 <= now:
             try:
                 await self._refresh(credentials)
             except ProviderUnreadable:

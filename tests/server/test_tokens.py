@@ -61,6 +61,17 @@ async def test_a_token_is_refreshed_ahead_of_its_end_and_once(empty: Served, net
     assert await statuses(empty, network) == {"active"}
 
 
+async def test_a_token_that_cannot_be_refreshed_is_exchanged_while_it_lives(empty: Served) -> None:
+    """Meta's 60 days begin again with every exchange; a token that has ended is lost."""
+    await connect(empty, "meta")
+    before = refreshes(empty, "meta")
+    for day in (29, 2, 28, 29, 2):
+        empty.hands.pass_(days=day)
+        await tree(empty, "meta")
+    assert refreshes(empty, "meta") == before + 2
+    assert await statuses(empty, "meta") == {"active"}
+
+
 async def test_two_processes_refresh_once(empty: Served) -> None:
     await connect(empty, "google")
     before = refreshes(empty, "google")

@@ -465,7 +465,8 @@ NETWORK = Network(
     title="Meta",
     version=meta.VERSION,
     hosts=(meta.HOST, meta.CONSENT_HOST),
-    login=Login("oauth2", scopes=meta.SCOPES),
+    # There is no refresh token: a token of about 60 days is exchanged for the next while it lives, or never.
+    login=Login("oauth2", scopes=meta.SCOPES, ahead=30 * 24 * 60 * 60),
     unit=meta.unit,
     error=meta.error,
     levels=LEVELS,

@@ -1,0 +1,258 @@
+"""Normalized daily metrics: read at once, or from a report that is asked for once and resumed."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+import pytest_asyncio
+
+from adsunify.networks import ADAPTERS
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+FIGURES = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach")
+ADDITIVE = FIGURES[:-1]
+REPORT = ("POST", "advertising-api.amazon.com", "/reporting/reports")
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(server: Served) -> None:
+    server.networks.state.faults.told.clear()
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def live(server: Served) -> dict[str, str]:
+    """An account on each network, on which a campaign has been active for some days."""
+    for network, account in server.accounts.items():
+        created = await server.admin.post("/create", {"accountId": account, "campaign": brief(network)}, 201)
+        await server.admin.execute(created["id"])
+        body = {"accountId": account, "sourceOperationId": created["id"]}
+        activation = await server.admin.post("/activate", body, 201)
+        assert (await server.admin.execute(activation["id"]))["status"] == "succeeded"
+    server.hands.pass_(days=8)
+    return server.accounts
+
+
+async def today(server: Served, account: str) -> date:
+    zone = (await server.admin.get(f"/accounts/{account}"))["timezone"]
+    return server.hands.now().astimezone(ZoneInfo(zone)).date()
+
+
+async def ask(server: Served, account: str, start: date, end: date) -> Any:
+    return await server.admin.get(f"/accounts/{account}/insights", startDate=str(start), endDate=str(end))
+
+
+async def finished(server: Served, account: str, start: date, end: date) -> Any:
+    """Asked again with the same dates until it is there."""
+    for _ in range(10):
+        found = await ask(server, account, start, end)
+        if found["pending"] is None:
+            return found
+    raise AssertionError("the report never ends")
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_days_and_totals(server: Served, live: dict[str, str], network: str) -> None:
+    account = live[network]
+    end = await today(server, account) - timedelta(days=1)
+    start = end - timedelta(days=6)
+    shown = await server.admin.get(f"/accounts/{account}")
+    synced = len(await server.events("analytics.synced"))
+    found = await finished(server, account, start, end)
+    assert (found["accountId"], found["currency"], found["timezone"]) == (account, "USD", shown["timezone"])
+    days = [row["date"] for row in found["rows"]]
+    assert days == sorted(set(days)) and days
+    assert str(start) <= days[0] and days[-1] <= str(end)
+    assert found["nativeRows"]
+    coverage = found["coverage"]
+    assert (coverage["startDate"], coverage["endDate"], coverage["timezone"]) == (
+        str(start),
+        str(end),
+        shown["timezone"],
+    )
+    assert coverage["complete"] is True and coverage["missing"] == []
+    assert found["totals"]["spend"] is not None
+    for name in ADDITIVE:
+        values = [row[name] for row in found["rows"]]
+        total = None if None in values else sum(Decimal(value) for value in values)
+        assert (None if found["totals"][name] is None else Decimal(found["totals"][name])) == total, name
+    (event,) = (await server.events("analytics.synced"))[synced:]
+    assert (event.account_id, event.data["what"]) == (account, "insights")
+
+
+async def test_what_is_not_reported_is_null(server: Served, live: dict[str, str]) -> None:
+    """Amazon knows neither reach nor video views: null, never 0."""
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=1)
+    found = await finished(server, account, end - timedelta(days=2), end)
+    assert {row["reach"] for row in found["rows"]} == {None}
+    assert found["totals"]["reach"] is None
+
+
+async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=2)
+    start = end - timedelta(days=3)
+    asked = server.networks.count(*REPORT)
+    first = await ask(server, account, start, end)
+    assert first["pending"]["job"] and first["pending"]["status"] and first["pending"]["retryAfterMs"] > 0
+    assert (first["rows"], first["nativeRows"]) == ([], [])
+    assert first["totals"] == dict.fromkeys(FIGURES)
+    assert first["coverage"]["complete"] is False
+    assert first["coverage"]["missing"] == [{"startDate": str(start), "endDate": str(end)}]
+    second = await ask(server, account, start, end)
+    assert second["pending"] is None or second["pending"]["job"] == first["pending"]["job"]
+    assert (await finished(server, account, start, end))["rows"]
+    assert server.networks.count(*REPORT) == asked + 1
+    assert (await server.rows())["reports"] == 0
+
+
+async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=2)
+    start = end - timedelta(days=4)
+    asked = server.networks.count(*REPORT)
+    await server.networks.fault("amazon", "latency", path="/reporting/reports", method="POST", value=300)
+    found = await asyncio.gather(*(ask(server, account, start, end) for _ in range(10)))
+    assert server.networks.count(*REPORT) == asked + 1
+    jobs = {one["pending"]["job"] for one in found if one["pending"] is not None}
+    assert len(jobs) == 1 and "" not in jobs
+
+
+async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=2)
+    start = end - timedelta(days=5)
+    asked = server.networks.count(*REPORT)
+    pending = await ask(server, account, start, end)
+    path = f"/accounts/{account}/catalogs/report:{pending['pending']['job']}"
+    synced = len(await server.events("analytics.synced"))
+    for _ in range(10):
+        answer = await server.admin.send("GET", path)
+        assert "page" not in answer.json()
+        found = answer.json()["data"]
+        assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == (str(start), str(end))
+        if found["pending"] is None:
+            break
+        assert found["pending"]["job"] == pending["pending"]["job"]
+    assert found["rows"] and found["accountId"] == account
+    assert len(await server.events("analytics.synced")) == synced + 1
+    assert server.networks.count(*REPORT) == asked + 1
+    assert (await server.rows())["reports"] == 0
+    again = await server.admin.get(path)  # what was read to its end can be read again
+    assert again["rows"] == found["rows"]
+
+
+async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, str]) -> None:
+    account = live["meta"]
+    end = await today(server, account) - timedelta(days=1)
+    start = end - timedelta(days=200)
+    before = server.networks.count("POST", "graph.facebook.com", "/insights")
+    first = await ask(server, account, start, end)
+    assert first["pending"] is not None
+    assert (await finished(server, account, start, end))["rows"]
+    assert server.networks.count("POST", "graph.facebook.com", "/insights") == before + 1
+
+
+async def test_several_reports_are_one_job(server: Served, live: dict[str, str]) -> None:
+    """More days than one report holds: the job is still one string that a path can carry."""
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=1)
+    start = end - timedelta(days=60)
+    asked = server.networks.count(*REPORT)
+    pending = (await ask(server, account, start, end))["pending"]
+    assert server.networks.count(*REPORT) == asked + 2
+    found = await server.admin.get(f"/accounts/{account}/catalogs/report:{pending['job']}")
+    assert found["pending"] is None or found["pending"]["job"] == pending["job"]
+    assert (await finished(server, account, start, end))["coverage"]["complete"] is True
+    assert server.networks.count(*REPORT) == asked + 2
+
+
+@pytest.mark.parametrize("job", ["nothing", "00000000-0000-4000-8000-000000000000", "W10", "bm90aGluZw"])
+@pytest.mark.parametrize("network", ["amazon", "meta"])
+async def test_a_job_that_is_none(server: Served, network: str, job: str) -> None:
+    before = await server.rows()
+    answer = await server.admin.send("GET", f"/accounts/{server.accounts[network]}/catalogs/report:{job}")
+    assert answer.status_code in (400, 404), answer.text
+    assert {k: v for k, v in (await server.rows()).items() if k != "events"} == {
+        k: v for k, v in before.items() if k != "events"
+    }
+
+
+async def test_a_job_of_another_account(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=1)
+    pending = (await ask(server, account, end - timedelta(days=9), end))["pending"]
+    others = await server.admin.get("/accounts", network="amazon")
+    other = next(one["accountId"] for one in others if one["accountId"] != account)
+    answer = await server.admin.send("GET", f"/accounts/{other}/catalogs/report:{pending['job']}")
+    assert answer.status_code in (400, 404)
+
+
+async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=3)
+    before = await server.rows()
+    await server.networks.fault("amazon", "status", path="/reporting/reports", value=503, times=1000)
+    path = f"/accounts/{account}/insights"
+    query = {"startDate": str(end - timedelta(days=1)), "endDate": str(end)}
+    problem = await server.admin.problem(400, "GET", path, query=query)
+    assert (problem["code"], problem["outcome"]) == ("provider_unreadable", "not_applied")
+    assert await server.rows() == before
+    server.networks.state.faults.told.clear()
+    assert (await ask(server, account, end - timedelta(days=1), end))["pending"] is not None
+
+
+async def test_a_report_that_passes_out_of_reach_goes_on(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=3)
+    start = end - timedelta(days=2)
+    asked = server.networks.count(*REPORT)
+    job = (await ask(server, account, start, end))["pending"]["job"]
+    await server.networks.fault("amazon", "status", path="/reporting/reports/", value=503, times=1000)
+    query = {"startDate": str(start), "endDate": str(end)}
+    await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
+    server.networks.state.faults.told.clear()
+    found = await ask(server, account, start, end)
+    assert found["pending"] is None or found["pending"]["job"] == job
+    await finished(server, account, start, end)
+    assert server.networks.count(*REPORT) == asked + 1
+
+
+async def test_a_refused_report_has_failed_for_good(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=3)
+    failed, rows = len(await server.events("sync.failed")), await server.rows()
+    await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
+    query = {"startDate": str(end - timedelta(days=2)), "endDate": str(end)}
+    problem = await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
+    assert problem["outcome"] == "not_applied" and problem["network"]["status"] == 403
+    (event,) = (await server.events("sync.failed"))[failed:]
+    assert (event.account_id, event.data["what"]) == (account, "insights")
+    assert (await server.rows())["reports"] == rows["reports"]
+
+
+async def test_the_order_of_the_days(server: Served) -> None:
+    path = f"/accounts/{server.accounts['meta']}/insights"
+    query = {"startDate": "2026-02-02", "endDate": "2026-02-01"}
+    before = await server.rows()
+    assert await server.admin.refused("GET", path, query=query) == {("endDate", "order")}
+    assert await server.rows() == before
+
+
+async def test_today_is_the_accounts_own(server: Served) -> None:
+    """When it is tomorrow in Tokyo, tomorrow can be asked for there, and not in New York."""
+    now = server.hands.now()
+    server.hands.pass_(seconds=((20 - now.hour) % 24) * 3600)  # about 20 o'clock UTC: 5 in Tokyo
+    tomorrow = server.hands.now().date() + timedelta(days=1)
+    accounts = {one["currency"]: one["accountId"] for one in await server.admin.get("/accounts", network="meta")}
+    assert (await ask(server, accounts["JPY"], tomorrow, tomorrow))["timezone"] == "Asia/Tokyo"
+    query = {"startDate": str(tomorrow), "endDate": str(tomorrow)}
+    found = await server.admin.refused("GET", f"/accounts/{accounts['USD']}/insights", query=query)
+    assert found == {("startDate", "future")}
