@@ -45,9 +45,7 @@ class Progress:
 
     def table(self) -> Table:
         """The progress as a table."""
-        table = Table(
-            title="adsunify demo, on simulated networks", box=SIMPLE_HEAD, padding=(0, 0, 0, 1), pad_edge=False
-        )
+        table = Table(title="adsunify demo, on simulated networks", box=None, padding=(0, 1, 0, 0))
         for heading in ("network", *STAGES):
             table.add_column(heading, no_wrap=True)
         for network in self.networks:
