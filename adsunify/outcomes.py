@@ -1,8 +1,9 @@
 """Reading the answer to a write, once for all networks: four outcomes, and doubt is ``Ambiguous``.
 
-The order is the rule: 408, 5xx and unreadable 2xx are ambiguous before any code is looked at; 401 is the token's
-fault; then the network's ERRORS rows by code; 429 is throttled; other 4xx are rejected; an error inside a 2xx counts
-only through a row; a 2xx with every promise and output is applied; whatever is left is ambiguous.
+The order is the rule: 408, 5xx and unreadable 2xx are ambiguous before any code is looked at, and so is a refusal that
+names something new; 401 is the token's fault; then the network's ERRORS rows by code; 429 is throttled; other 4xx are
+rejected; an error inside a 2xx counts only through a row; a 2xx with every promise and output is applied; whatever is
+left is ambiguous.
 """
 
 from __future__ import annotations
@@ -77,11 +78,13 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
         return Ambiguous(f"The answer is {response.body}.", native(response, None))
     found = network.error(response)
     error = native(response, found)
+    good = 200 <= status < 300
+    if (found is not None or not good) and _names_what_was_made(network, step, request, response):
+        # a refusal and an id in one answer: inside a success the items tell (a batch), else nobody knows
+        told = good and step.items is not None
+        return _items(network, step, request, response) if told else Ambiguous(_BOTH, error)
     if status == 401:
         return Rejected(error, "token")
-    if found is not None and 200 <= status < 300 and _names_what_was_made(network, step, request, response):
-        # an error and an id in one answer: the items tell (a batch), or nobody knows
-        return _items(network, step, request, response) if step.items is not None else Ambiguous(_BOTH, error)
     rule = rule_for(network, found, status, step.action)
     if rule is not None:
         if rule.verdict == "rejected":
@@ -95,7 +98,7 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
     if found is not None:
         return Ambiguous("The network reported an error that is in no table inside a success.", error)
-    if not 200 <= status < 300:
+    if not good:
         return Ambiguous(f"The network answered {status}.", error)
     if response.state == "empty" and not step.empty_ok:
         return Ambiguous("The answer is empty.", error)
@@ -109,7 +112,7 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
     return Applied(outputs)
 
 
-_BOTH = "The answer holds an error and the id of something new."
+_BOTH = "The answer is a refusal and holds the id of something new."
 
 
 def _names_what_was_made(network: Network, step: Step, request: Request, response: Response) -> bool:
@@ -136,6 +139,8 @@ def _items(network: Network, step: Step, request: Request, response: Response) -
     outputs: Outputs = {step.items.output: ids} if step.items.many else {step.items.output: ids[0]} if ids else {}
     if "ambiguous" in states:
         return Ambiguous("The answer leaves the outcome of an item open.", error, receipts)
+    if step.action == "create" and len(set(ids)) < len(ids):
+        return Ambiguous("The answer gives several new items one id.", error)
     blamed = next((receipt.error for receipt in receipts if receipt.error is not None), error)
     if "rejected" in states:
         return Rejected(blamed, "input", outputs, receipts)
