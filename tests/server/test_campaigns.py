@@ -1,0 +1,278 @@
+"""The unified workflow: validate, prepare, activate. What cannot be is refused before anything is saved."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from adsunify.networks import ADAPTERS
+from adsunify.store.operations import get as get_operation
+
+from .served import NEVER, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTERS))
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(server: Served) -> None:
+    server.networks.state.faults.told.clear()
+
+
+def asked(server: Served, network: str, **changes: Any) -> dict[str, Any]:
+    return {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
+
+
+async def created(server: Served, network: str) -> Any:
+    """A create operation that was executed."""
+    operation = await server.admin.post("/create", asked(server, network), 201)
+    return await server.admin.execute(operation["id"])
+
+
+# -- validate -----------------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_a_valid_brief(server: Served, network: str) -> None:
+    before, writes = await server.rows(), server.networks.writes()
+    body = asked(server, network)
+    found = await server.admin.post("/validate-campaign", body)
+    assert (found["valid"], found["network"], found["risk"]) == (True, network, "low")
+    assert found["plan"]["steps"]
+    assert (await server.person("viewer", "read").post("/validate-campaign", body)) == found
+    assert await server.rows() == before and server.networks.writes() == writes
+    operation = await server.admin.post("/create", body, 201)  # exactly this is then prepared
+    assert operation["plan"] == found["plan"]
+    assert operation["warnings"] == found["warnings"]
+
+
+@networks
+async def test_all_issues_come_at_once(server: Served, network: str) -> None:
+    before, reads = await server.rows(), len(server.networks.asked)
+    body = asked(
+        server,
+        network,
+        goal="app_installs",
+        budget={"amount": "20", "currency": "EUR", "period": "daily"},
+        platform={"boardId": "5"},
+        schedule={"startAt": "2020-01-01T00:00:00Z", "endAt": "2020-02-01T00:00:00Z"},
+    )
+    wanted = {
+        ("campaign.goal", "not_supported"),
+        ("campaign.budget.currency", "currency_mismatch"),
+        ("campaign.platform.boardId", "not_supported"),
+        ("campaign.schedule.endAt", "past"),
+    }
+    for path in ("/validate-campaign", "/create"):
+        assert await server.admin.refused("POST", path, body) >= wanted
+    assert await server.rows() == before
+    assert len(server.networks.asked) == reads  # the tables refuse it, before the network is asked
+
+
+async def test_issues_say_what_is_accepted(server: Served) -> None:
+    problem = await server.admin.problem(422, "POST", "/create", asked(server, "google", goal="awareness"))
+    (issue,) = [one for one in problem["issues"] if one["path"] == "campaign.goal"]
+    assert "Google Ads" in issue["message"] and "traffic" in issue["message"]
+    assert issue["message"] in problem["detail"]
+
+
+@networks
+async def test_money_is_exact_or_refused(server: Served, network: str) -> None:
+    body = asked(server, network, budget__amount="20.000001")
+    assert {path for path, _ in await server.admin.refused("POST", "/create", body)} == {"campaign.budget.amount"}
+
+
+async def test_what_the_network_does_not_know(server: Served) -> None:
+    """The preflight asks the network, and its answer is an issue of the brief."""
+    body = asked(server, "meta", creative={"existingId": "missing-1"}, platform={})
+    before = await server.rows()
+    for path in ("/validate-campaign", "/create"):
+        assert {path_ for path_, _ in await server.admin.refused("POST", path, body)} == {
+            "campaign.creative.existingId"
+        }
+    assert await server.rows() == before
+
+
+async def test_a_network_out_of_reach_is_a_warning(server: Served) -> None:
+    body = asked(server, "meta", creative={"existingId": "120330"}, platform={})
+    await server.networks.fault("meta", "reset_before", times=1000)
+    found = await server.admin.post("/validate-campaign", body)
+    assert found["valid"] is True
+    assert any("could not be made" in warning for warning in found["warnings"])
+    operation = await server.admin.post("/create", body, 201)
+    assert operation["plan"] == found["plan"]  # the warning is part of what is reviewed
+    assert operation["warnings"] == found["warnings"]
+
+
+async def test_an_account_that_is_not_there(server: Served) -> None:
+    for path in ("/validate-campaign", "/create"):
+        await server.admin.problem(404, "POST", path, {"accountId": NEVER, "campaign": brief("meta")})
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_a_prepared_operation(server: Served, network: str) -> None:
+    writes = server.networks.writes()
+    body, actor = asked(server, network), server.people["admin"].actor
+    operation = await server.admin.post("/create", body, 201)
+    credential = (await server.admin.get("/auth/verify"))["credential"]
+    assert operation["createdBy"] == {"userId": actor.user_id, "credential": credential}
+    assert operation["reviewUrl"] == f"{server.base_url}/review/{operation['id']}"
+    shown = {
+        "status": "prepared",
+        "action": "create",
+        "network": network,
+        "accountId": body["accountId"],
+        "expired": False,
+        "stalled": False,
+        "risk": "low",
+        "receipt": {"steps": []},
+    }
+    assert shown.items() <= operation.items()
+    assert not {"nextAction", "retryAfterMs", "sourceOperationId", "error"} & operation.keys()
+    keys = [step["key"] for step in operation["plan"]["steps"]]
+    assert len(set(keys)) == len(keys) >= 1
+    for step in operation["plan"]["steps"]:
+        assert step["does"] and step["action"] == "create"
+        assert step["path"].startswith("https://")
+    assert server.networks.writes() == writes
+    assert await server.admin.get(f"/operations/{operation['id']}") == operation
+    (event,) = [one for one in await server.events() if one.operation_id == operation["id"]]
+    assert event.type == "operation.prepared"
+    assert event.data == {
+        "operationId": operation["id"],
+        "accountId": body["accountId"],
+        "network": network,
+        "status": "prepared",
+    }
+
+
+@networks
+async def test_what_is_created_is_paused(server: Served, network: str) -> None:
+    before = {node["id"] for node in (await _tree(server, network))["nodes"]}
+    await created(server, network)
+    made = [node for node in (await _tree(server, network))["nodes"] if node["id"] not in before]
+    assert {"campaign", "adGroup", "ad"} <= {node["kind"] for node in made}
+    assert {node["status"] for node in made} == {"paused"}
+
+
+async def _tree(server: Served, network: str) -> Any:
+    return await server.admin.get(f"/accounts/{server.accounts[network]}/tree")
+
+
+async def test_no_secret_stands_in_an_operation(server: Served) -> None:
+    for network in ADAPTERS:
+        operation = await created(server, network)
+        record = await server.service.store.read(
+            get_operation, server.people["admin"].actor, operation["id"], server.service.store.clock
+        )
+        for text in (json.dumps(operation), record.plan_text or ""):
+            for token in server.networks.state.worlds[network].tokens:
+                assert token not in text
+            assert "sandbox-secret" not in text and "Bearer" not in text
+
+
+# -- activate -----------------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_an_activation(server: Served, network: str) -> None:
+    source = await created(server, network)
+    body = {"accountId": server.accounts[network], "sourceOperationId": source["id"]}
+    operation = await server.admin.post("/activate", body, 201)
+    assert (operation["action"], operation["risk"]) == ("activate", "spend")
+    assert operation["sourceOperationId"] == source["id"]
+    if len(operation["plan"]["steps"]) > 1:  # leaves first, the campaign last
+        assert operation["plan"]["steps"][-1]["kind"] == "campaign"
+    others = {node["id"]: node["status"] for node in (await _tree(server, network))["nodes"]}
+    assert (await server.admin.execute(operation["id"]))["status"] == "succeeded"
+    after = {node["id"]: node["status"] for node in (await _tree(server, network))["nodes"]}
+    changed = {id_ for id_, status in after.items() if others[id_] != status}
+    made = json.dumps([step["outputs"] for step in source["receipt"]["steps"]])
+    assert changed and all(after[id_] == "active" for id_ in changed)
+    assert all(id_.rpartition("~")[2] in made for id_ in changed)  # nothing else is touched
+    again = await server.admin.post("/activate", body, 201)  # a second one may be prepared
+    assert again["id"] != operation["id"]
+
+
+async def test_sources_that_cannot_be_activated(server: Served) -> None:
+    account = server.accounts["meta"]
+    prepared = await server.admin.post("/create", asked(server, "meta"), 201)
+    cancelled = await server.admin.post("/create", asked(server, "meta"), 201)
+    await server.admin.post(f"/operations/{cancelled['id']}/cancel", {})
+    succeeded = await created(server, "meta")
+    body = {"accountId": account, "sourceOperationId": succeeded["id"]}
+    activation = await server.admin.post("/activate", body, 201)
+    await server.admin.execute(activation["id"])
+    status = {"accountId": account, "kind": "campaign", "entityIds": ["1"], "status": "paused"}
+    paused = (await server.admin.post("/bulk-status", status, 201))["operations"][0]
+    await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
+    unknown = await server.admin.post("/create", asked(server, "meta"), 201)
+    await server.admin.problem(400, "POST", f"/operations/{unknown['id']}/execute", {"confirmed": True})
+    before = await server.rows()
+    refused = {("sourceOperationId", "source_not_activatable")}
+    for source in (prepared["id"], cancelled["id"], activation["id"], paused["id"], unknown["id"], NEVER):
+        wrong = {"accountId": account, "sourceOperationId": source}
+        assert await server.admin.refused("POST", "/activate", wrong) == refused
+    euros = next(
+        one["accountId"] for one in await server.admin.get("/accounts", network="meta") if one["currency"] == "EUR"
+    )
+    for other in (euros, server.accounts["amazon"]):
+        wrong = {"accountId": other, "sourceOperationId": succeeded["id"]}
+        assert await server.admin.refused("POST", "/activate", wrong) == refused
+    # another member does not have it in scope
+    assert await server.person("member").refused("POST", "/activate", body) == refused
+    assert await server.rows() == before
+
+
+# -- bulk status --------------------------------------------------------------------------------------------------
+
+
+@networks
+@pytest.mark.parametrize("status", ["paused", "active"])
+async def test_one_status_for_several(server: Served, network: str, status: str) -> None:
+    await created(server, network)
+    await created(server, network)
+    ids = [node["id"] for node in (await _tree(server, network))["nodes"] if node["kind"] == "campaign"][-2:]
+    body = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": ids, "status": status}
+    writes = server.networks.writes()
+    operations = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    assert server.networks.writes() == writes
+    assert len({one["id"] for one in operations}) == len(ids)
+    for one in operations:
+        assert (one["action"], one["status"]) == ("status", "prepared")
+        assert one["risk"] == ("spend" if status == "active" else "low")
+    found = await server.admin.post(
+        "/operations/execute", {"operationIds": [one["id"] for one in operations], "confirmed": True}
+    )
+    assert [one["status"] for one in found["results"]] == ["succeeded"] * len(ids)
+    tree = await _tree(server, network)
+    assert {node["status"] for node in tree["nodes"] if node["id"] in ids} == {status}
+
+
+async def test_all_or_nothing(server: Served) -> None:
+    """An id that cannot be one is named by its place, and nothing is prepared."""
+    body = {
+        "accountId": server.accounts["google"],
+        "kind": "ad",
+        "entityIds": ["1~2", "nonsense", "3~4", "5~x"],
+        "status": "paused",
+    }
+    before = await server.rows()
+    found = await server.admin.refused("POST", "/bulk-status", body)
+    assert {path for path, _ in found} == {"entityIds/1", "entityIds/3"}
+    assert await server.rows() == before
+
+
+async def test_fifty_at_once(server: Served) -> None:
+    ids = [str(7000 + number) for number in range(50)]
+    body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
+    before = await server.rows()
+    operations = (await server.admin.post("/bulk-status", body, 201))["operations"]
+    assert [one["plan"]["steps"][0]["path"].rpartition("/")[2] for one in operations] == ids
+    after = await server.rows()
+    assert (after["operations"] - before["operations"], after["events"] - before["events"]) == (50, 50)
