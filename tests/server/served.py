@@ -118,7 +118,7 @@ class Caller:
         path: str,
         body: Any = None,
         *,
-        query: Mapping[str, Any] | list[tuple[str, str]] | None = None,
+        query: Any = None,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
     ) -> httpx.Response:

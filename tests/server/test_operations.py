@@ -1,0 +1,377 @@
+"""Operations: executed, replayed, refused, throttled, unknown, cancelled, expired; and what is told of each."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import datetime
+from typing import Any
+
+import httpx
+import pytest
+from attrs import evolve
+from sqlalchemy import update
+
+from adsunify.errors import StoreError
+from adsunify.executor import Limits
+from adsunify.networks import ADAPTERS
+from adsunify.store.schema import operations
+
+from .served import NEVER, Caller, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+networks = pytest.mark.parametrize("network", list(ADAPTERS))
+CONFIRMED = {"confirmed": True}
+CREATES = {"meta": "/v26.0/act_1001/campaigns", "google": "/v*googleAds:mutate", "amazon": "/sp/campaigns"}
+"""The first write of a create, as the faults name it."""
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(server: Served) -> None:
+    server.networks.state.faults.told.clear()
+
+
+async def prepared(server: Served, network: str = "meta", caller: Caller | None = None) -> str:
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    operation: str = (await (caller or server.admin).post("/create", body, 201))["id"]
+    return operation
+
+
+async def refused(server: Served, operation: str, code: str, outcome: str, status: int = 400) -> Any:
+    """The problem that an execute is answered with; the operation in it is the operation as it stands."""
+    problem = await server.admin.problem(status, "POST", f"/operations/{operation}/execute", CONFIRMED)
+    assert (problem["code"], problem["outcome"], problem["operationId"]) == (code, outcome, operation)
+    shown = await server.admin.get(f"/operations/{operation}")
+    assert problem["operation"] == shown
+    return problem
+
+
+async def told(server: Served, operation: str) -> list[str]:
+    return [event.type.removeprefix("operation.") for event in await server.events() if event.operation_id == operation]
+
+
+def states(operation: Any) -> list[tuple[str, int, str]]:
+    return [(step["key"], step["attempt"], step["state"]) for step in operation["receipt"]["steps"]]
+
+
+# -- succeeding ---------------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_executing(server: Served, network: str) -> None:
+    operation, writes = await prepared(server, network), server.networks.writes()
+    done = await server.admin.execute(operation)
+    assert (done["status"], done["expired"], done["stalled"]) == ("succeeded", False, False)
+    keys = [step["key"] for step in done["plan"]["steps"]]
+    assert states(done) == [(key, 1, "applied") for key in keys]
+    for step in done["receipt"]["steps"]:
+        assert step["httpStatus"] in (200, 207) and step["outputs"] and step["response"] and step["error"] is None
+        assert datetime.fromisoformat(step["intentAt"]) <= datetime.fromisoformat(step["receiptAt"])
+    after = server.networks.writes()
+    assert after > writes
+    for _ in range(2):  # replays: the saved receipt
+        assert await server.admin.execute(operation) == done
+    assert server.networks.writes() == after
+    assert await told(server, operation) == ["prepared", "running", "succeeded"]
+    listed = next(one for one in await server.admin.get("/operations") if one["id"] == operation)
+    assert listed["plan"] == {"version": done["plan"]["version"], "digest": done["plan"]["digest"]}
+    assert states(listed) == states(done)
+
+
+async def test_a_hundred_executes_at_once_write_once(server: Served) -> None:
+    operation, writes = await prepared(server), server.networks.writes()
+    answers = await asyncio.gather(
+        *(server.admin.send("POST", f"/operations/{operation}/execute", CONFIRMED) for _ in range(100))
+    )
+    assert {answer.status_code for answer in answers} == {200}
+    assert {answer.json()["data"]["status"] for answer in answers} <= {"running", "succeeded"}
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+    assert server.networks.writes() == writes + 4
+    assert await told(server, operation) == ["prepared", "running", "succeeded"]
+
+
+async def test_while_it_runs_it_is_running(server: Served) -> None:
+    """A second execute answers 200 with the operation as it is, and writes nothing."""
+    operation, writes = await prepared(server), server.networks.writes()
+    await server.networks.fault("meta", "latency", path=CREATES["meta"], value=400)
+    first = asyncio.create_task(server.admin.execute(operation))
+    while server.networks.writes() == writes:
+        await asyncio.sleep(0.01)
+    second = await server.admin.execute(operation)
+    assert (second["status"], second["stalled"]) == ("running", False)
+    assert states(second) == [("campaign", 1, "in_flight")]
+    problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
+    assert (problem["code"], problem["operationId"]) == ("operation_running", operation)
+    assert (await first)["status"] == "succeeded"
+    assert server.networks.writes() == writes + 4
+
+
+async def test_a_client_that_hangs_up_stops_nothing(server: Served) -> None:
+    operation, writes = await prepared(server), server.networks.writes()
+    await server.networks.fault("meta", "latency", path=CREATES["meta"], value=300)
+    with pytest.raises(httpx.ReadTimeout):
+        async with httpx.AsyncClient(timeout=0.1, trust_env=False) as hasty:
+            headers = {"Authorization": f"Bearer {server.people['admin'].tokens['write']}"}
+            await hasty.post(
+                f"{server.base_url}/api/v1/ads/operations/{operation}/execute", json=CONFIRMED, headers=headers
+            )
+    while server.service.uncut:
+        await asyncio.wait(server.service.uncut)
+    assert (await server.admin.get(f"/operations/{operation}"))["status"] == "succeeded"
+    assert server.networks.writes() == writes + 4
+
+
+async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    operation = await prepared(server)
+    monkeypatch.setattr(server.service, "settings", evolve(server.service.settings, limits=Limits(steps=1)))
+    for applied in (1, 2, 3):
+        back = await server.admin.execute(operation)
+        assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", applied)
+        assert "retryAfterMs" not in back and "error" not in back
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+    # once at preparation, running at every claim, nothing when it is handed back
+    assert await told(server, operation) == ["prepared", *["running"] * 4, "succeeded"]
+
+
+# -- refused by the network ---------------------------------------------------------------------------------------
+
+
+@networks
+async def test_a_refused_step(server: Served, network: str) -> None:
+    """Surely not applied: back to prepared, with the native error; executing again goes on."""
+    operation, writes = await prepared(server, network), server.networks.writes()
+    await server.networks.fault(network, "status", method="POST", path=CREATES[network], value=400)
+    problem = await refused(server, operation, "provider_rejected", "not_applied")
+    assert problem["network"]["status"] == 400 and problem["network"]["message"]
+    shown = problem["operation"]
+    assert shown["status"] == "prepared" and "nextAction" not in shown
+    assert shown["receipt"]["steps"][0]["error"] == problem["network"] == shown["error"]["network"]
+    assert server.networks.writes() == writes
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+    assert await told(server, operation) == ["prepared", "running", "running", "succeeded"]
+
+
+async def test_executing_again_continues_where_it_was_refused(server: Served) -> None:
+    operation, writes = await prepared(server), server.networks.writes()
+    await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=400)
+    shown = (await refused(server, operation, "provider_rejected", "not_applied"))["operation"]
+    assert states(shown) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
+    done = await server.admin.execute(operation)
+    assert done["status"] == "succeeded"
+    assert states(done)[2:] == [("creative", 1, "rejected"), ("creative", 2, "applied"), ("ad", 1, "applied")]
+    assert server.networks.writes() == writes + 4
+
+
+async def test_some_items_of_a_step_are_refused(server: Served) -> None:
+    """Amazon's 207: what was applied stays, and only the rest is sent again."""
+    operation, writes = await prepared(server, "amazon"), server.networks.writes()
+    await server.networks.fault("amazon", "partial", path="/sp/keywords")
+    shown = (await refused(server, operation, "provider_rejected", "not_applied"))["operation"]
+    items = [item["state"] for item in shown["receipt"]["steps"][-1]["items"]]
+    assert sorted(items) == ["applied", "rejected"]
+    sent = server.networks.writes()
+    done = await server.admin.execute(operation)
+    assert done["status"] == "succeeded"
+    assert len(done["receipt"]["steps"][-1]["outputs"]["id"]) == 2
+    assert server.networks.writes() == sent + 1 == writes + 5
+
+
+# -- later --------------------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_a_throttled_step_waits(server: Served, network: str) -> None:
+    operation, writes = await prepared(server, network), server.networks.writes()
+    await server.networks.fault(network, "status", method="POST", path=CREATES[network], value=429)
+    back = await server.admin.execute(operation)
+    assert (back["status"], back["nextAction"]) == ("prepared", "execute")
+    assert back["retryAfterMs"] > 0
+    assert back["error"]["code"] == "provider_throttled"
+    assert [state for _, _, state in states(back)] == ["throttled"]
+    asked = len(server.networks.asked)
+    early = await server.admin.execute(operation)  # nothing is sent before the time
+    assert (early["status"], early["nextAction"]) == ("prepared", "execute")
+    assert 0 < early["retryAfterMs"] <= back["retryAfterMs"]
+    assert len(server.networks.asked) == asked
+    batch = await server.admin.post("/operations/execute", {"operationIds": [operation], **CONFIRMED})
+    assert batch["results"][0]["operation"]["retryAfterMs"] > 0
+    assert len(server.networks.asked) == asked and server.networks.writes() == writes
+    server.hands.pass_(milliseconds=back["retryAfterMs"])
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+    assert await told(server, operation) == ["prepared", "running", "running", "succeeded"]
+
+
+async def test_a_network_that_cannot_be_reached(server: Served) -> None:
+    """Not a byte was sent: prepared, to be continued."""
+    operation = await prepared(server)
+    transport = server.service.transport
+    url, transport._sandbox = transport._sandbox, "http://127.0.0.1:9"  # nobody listens there
+    back = await server.admin.execute(operation)
+    transport._sandbox = url
+    assert (back["status"], back["nextAction"], back["error"]["code"]) == ("prepared", "execute", "not_sent")
+    server.hands.pass_(milliseconds=back["retryAfterMs"])
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+
+
+# -- nobody knows -------------------------------------------------------------------------------------------------
+
+
+@networks
+@pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "status"])
+async def test_an_ambiguous_outcome_is_never_repeated(server: Served, network: str, fault: str) -> None:
+    operation, writes = await prepared(server, network), server.networks.writes()
+    value = {"value": 502} if fault == "status" else {}
+    await server.networks.fault(network, fault, method="POST", path=CREATES[network], **value)
+    problem = await refused(server, operation, "outcome_unknown", "unknown")
+    assert problem["operation"]["status"] == "unknown"
+    assert "again" not in problem["detail"]
+    assert [state for _, _, state in states(problem["operation"])] == ["ambiguous"]
+    sent = server.networks.writes()
+    assert sent == writes if fault == "status" else sent > writes
+    for _ in range(2):
+        await refused(server, operation, "outcome_unknown", "unknown")
+    cancel = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
+    assert (cancel["code"], cancel["outcome"]) == ("operation_unknown", "unknown")
+    assert server.networks.writes() == sent
+    assert await told(server, operation) == ["prepared", "running", "unknown"]
+
+
+async def test_a_write_whose_process_died_is_left_alone(server: Served) -> None:
+    """The lease ran out with a write in flight: stalled, and no call changes that."""
+    operation = await prepared(server)
+    await server.networks.fault("meta", "latency", path=CREATES["meta"], value=1)
+    await _interrupted(server, operation, in_flight=True)
+    writes, rows = server.networks.writes(), await server.rows()
+    shown = (await refused(server, operation, "operation_stalled", "unknown"))["operation"]
+    assert (shown["status"], shown["stalled"]) == ("running", True)
+    problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
+    assert (problem["code"], problem["outcome"]) == ("operation_stalled", "unknown")
+    assert server.networks.writes() == writes and await server.rows() == rows
+
+
+async def test_an_execution_that_died_between_two_writes_goes_on(server: Served) -> None:
+    operation = await prepared(server)
+    await _interrupted(server, operation, in_flight=False)
+    shown = await server.admin.get(f"/operations/{operation}")
+    assert (shown["status"], shown["nextAction"], shown["stalled"]) == ("prepared", "execute", False)
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+
+
+async def _interrupted(server: Served, operation: str, *, in_flight: bool) -> None:
+    """As a killed process leaves an operation, its lease over."""
+    now = server.service.store.clock.now()
+    statement = update(operations).where(operations.c.id == operation)
+    values = {"status": "running", "fence": 1, "in_flight": in_flight, "lease_until": now - 1}
+    await server.service.store.write(lambda connection: connection.execute(statement.values(**values)).rowcount)
+
+
+# -- cancelling and expiry ----------------------------------------------------------------------------------------
+
+
+async def test_cancelling(server: Served) -> None:
+    operation = await prepared(server)
+    cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
+    assert cancelled["status"] == "cancelled"
+    assert await server.admin.post(f"/operations/{operation}/cancel", None) == cancelled
+    writes = server.networks.writes()
+    await refused(server, operation, "operation_cancelled", "not_applied")
+    assert server.networks.writes() == writes
+    assert await told(server, operation) == ["prepared", "cancelled"]
+
+
+async def test_what_cannot_be_cancelled(server: Served) -> None:
+    operation = await prepared(server)
+    done = await server.admin.execute(operation)
+    problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
+    assert (problem["code"], problem["outcome"]) == ("operation_succeeded", "applied")
+    assert problem["operation"] == done
+
+
+async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
+    """Its receipts stay; it cannot be activated."""
+    operation = await prepared(server)
+    await server.networks.fault("meta", "status", path="/v26.0/act_1001/adsets", value=400)
+    await refused(server, operation, "provider_rejected", "not_applied")
+    cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
+    assert states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
+    body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
+    assert await server.admin.refused("POST", "/activate", body) == {("sourceOperationId", "source_not_activatable")}
+
+
+async def test_the_review_time(server: Served) -> None:
+    """30 minutes, for continuations too; afterwards it stays as it is, and can be cancelled."""
+    kept, continued = await prepared(server), await prepared(server)
+    await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=429)
+    shown = await server.admin.get(f"/operations/{kept}")
+    lifetime = datetime.fromisoformat(shown["expiresAt"]) - datetime.fromisoformat(shown["createdAt"])
+    assert lifetime.total_seconds() == 30 * 60
+    assert (await server.admin.execute(continued))["nextAction"] == "execute"
+    writes = server.networks.writes()
+    server.hands.pass_(minutes=30)
+    for operation in (kept, continued):
+        problem = await refused(server, operation, "operation_expired", "not_applied")
+        assert (problem["operation"]["status"], problem["operation"]["expired"]) == ("prepared", True)
+    assert server.networks.writes() == writes
+    assert (await server.admin.post(f"/operations/{kept}/cancel", {}))["status"] == "cancelled"
+
+
+async def test_nothing_at_all(server: Served) -> None:
+    for path, body in ((f"/operations/{NEVER}/execute", CONFIRMED), (f"/operations/{NEVER}/cancel", {})):
+        assert (await server.admin.problem(404, "POST", path, body))["code"] == "not_found"
+    await server.admin.problem(404, "GET", f"/operations/{NEVER}")
+
+
+async def test_a_store_that_fails_in_an_execution(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody can say here what was written: the answer does not pretend to know, and shows nothing of the inside."""
+    operation = await prepared(server)
+
+    async def broken(*_: object, **__: object) -> None:
+        raise StoreError("disk full at /var/lib/secret.db")
+
+    monkeypatch.setattr(type(server.service.store), "write", broken)
+    problem = await server.admin.problem(503, "POST", f"/operations/{operation}/execute", CONFIRMED)
+    monkeypatch.undo()
+    assert (problem["code"], problem["outcome"]) == ("store_unavailable", "unknown")
+    assert "secret" not in str(problem) and "again" not in problem["detail"]
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+
+
+# -- batches ------------------------------------------------------------------------------------------------------
+
+
+async def test_a_batch_reports_each_operation(server: Served) -> None:
+    good, bad, slow, gone, done = [await prepared(server, one) for one in ("meta", "amazon", "google", "meta", "meta")]
+    await server.admin.post(f"/operations/{gone}/cancel", {})
+    await server.admin.execute(done)
+    await server.networks.fault("amazon", "status", path=CREATES["amazon"], value=400)
+    await server.networks.fault("google", "status", method="POST", path=CREATES["google"], value=429)
+    ids = [good, bad, slow, gone, done, NEVER]
+    found = (await server.admin.post("/operations/execute", {"operationIds": ids, **CONFIRMED}))["results"]
+    assert [one["operationId"] for one in found] == ids
+    assert [one.get("status") for one in found] == ["succeeded", None, "prepared", None, "succeeded", None]
+    assert found[2]["operation"]["nextAction"] == "execute" and found[2]["operation"]["retryAfterMs"] > 0
+    assert [one["error"]["code"] for one in found if "error" in one] == [
+        "provider_rejected",
+        "operation_cancelled",
+        "not_found",
+    ]
+    assert found[1]["error"]["operation"] == await server.admin.get(f"/operations/{bad}")
+    assert found[1]["error"]["network"]["status"] == 400
+    # each error is the one that the single call answers
+    single = await server.admin.problem(400, "POST", f"/operations/{gone}/execute", CONFIRMED)
+    assert {name: value for name, value in single.items() if name != "requestId"} == found[3]["error"]
+
+
+async def test_fifty_in_a_batch(server: Served) -> None:
+    ids = [str(9000 + number) for number in range(50)]
+    body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
+    operations_ = [one["id"] for one in (await server.admin.post("/bulk-status", body, 201))["operations"]]
+    found = (await server.admin.post("/operations/execute", {"operationIds": operations_, **CONFIRMED}))["results"]
+    assert [one["operationId"] for one in found] == operations_
+    assert all("error" in one for one in found)  # Meta has none of these ads
+    assert {one["error"]["outcome"] for one in found} == {"not_applied"}
+
+
+async def test_the_list_holds_the_latest_fifty(server: Served) -> None:
+    made = [await prepared(server) for _ in range(52)]
+    listed = [one["id"] for one in await server.admin.get("/operations")]
+    assert listed == made[:1:-1]
