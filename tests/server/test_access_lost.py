@@ -1,0 +1,139 @@
+"""Access that ends while an operation runs, and races for an operation. SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+
+from adsunify.store import connections, events, keys, people
+
+from .served import Caller, Served, brief, connect
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+CONFIRMED = {"confirmed": True}
+
+
+@pytest.fixture(autouse=True)
+def no_faults_left(both: Served) -> None:
+    both.networks.state.faults.told.clear()
+
+
+async def prepared(one: Served, caller: Caller) -> str:
+    body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
+    operation: str = (await caller.post("/create", body, 201))["id"]
+    return operation
+
+
+async def revoke(one: Served, key_id: str) -> None:
+    actor = one.people["member"].actor
+    await one.service.store.write(keys.revoke, actor.workspace_id, actor.user_id, key_id, one.service.store.clock)
+
+
+async def demote(one: Served, key_id: str) -> None:
+    actor, store = one.people["member"].actor, one.service.store
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
+
+
+async def remove(one: Served, key_id: str) -> None:
+    actor = one.people["member"].actor
+    await one.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+
+
+async def disconnect(one: Served, key_id: str) -> None:
+    account = await one.admin.get(f"/accounts/{one.accounts['meta']}")
+    store, actor = one.service.store, one.people["admin"].actor
+    await store.write(connections.disconnect, actor.workspace_id, account["connectionId"], store.clock)
+
+
+async def let_expire(one: Served, key_id: str) -> None:
+    one.hands.pass_(seconds=11)  # within the lease
+
+
+@pytest.mark.parametrize("end", [revoke, demote, remove, disconnect, let_expire])
+async def test_access_is_checked_before_every_native_write(
+    both: Served, end: Callable[[Served, str], Awaitable[None]]
+) -> None:
+    """The write in flight is not cut and its receipt is kept; the next one is not sent. Who still may, goes on."""
+    key_id, secret = await both.key("member", expires_in=10_000)
+    operation = await prepared(both, both.caller(secret))
+    writes = both.networks.writes()
+    await both.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=300)
+    running = asyncio.create_task(both.caller(secret).send("POST", f"/operations/{operation}/execute", CONFIRMED))
+    while both.networks.writes() == writes:
+        await asyncio.sleep(0.01)
+    await end(both, key_id)
+    answer = await running
+    problem = answer.json()
+    assert (answer.status_code, problem["code"], problem["outcome"]) == (403, "access_lost", "not_applied")
+    assert both.networks.writes() == writes + 1
+    store, actor = both.service.store, both.people["member"].actor
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
+    if end is disconnect:
+        await connect(both, "meta")
+    shown = await both.admin.get(f"/operations/{operation}")
+    assert problem["operationId"] == operation
+    assert (shown["status"], shown["error"]["code"]) == ("prepared", "access_lost")
+    assert [(step["key"], step["state"]) for step in shown["receipt"]["steps"]] == [("campaign", "applied")]
+    assert (await both.admin.execute(operation))["status"] == "succeeded"
+    assert both.networks.writes() == writes + 4
+
+
+async def test_executes_and_cancels_race(both: Served) -> None:
+    """Of all who try, either one executes or one cancels; and what is cancelled was not written."""
+    operations = [await prepared(both, both.admin) for _ in range(10)]
+    writes = both.networks.writes()
+
+    async def ask(operation: str, number: int) -> Any:
+        path = f"/operations/{operation}/" + ("execute" if number % 2 else "cancel")
+        return await both.admin.send("POST", path, CONFIRMED if number % 2 else {})
+
+    answers = await asyncio.gather(*(ask(operation, number) for number in range(8) for operation in operations))
+    assert {answer.status_code for answer in answers} <= {200, 400}
+    ends = []
+    for operation in operations:
+        shown = await both.admin.get(f"/operations/{operation}")
+        told = [event.type for event in await both.events() if event.operation_id == operation]
+        ends.append(shown["status"])
+        ran = (
+            ["operation.running", "operation.succeeded"] if shown["status"] == "succeeded" else ["operation.cancelled"]
+        )
+        assert told == ["operation.prepared", *ran]
+    assert set(ends) <= {"succeeded", "cancelled"}
+    assert both.networks.writes() == writes + 4 * ends.count("succeeded")
+
+
+async def test_two_keys_execute_everything_once(both: Served) -> None:
+    _, second = await both.key("admin")
+    operations = [await prepared(both, both.admin) for _ in range(5)]
+    writes = both.networks.writes()
+    body = {"operationIds": operations, "confirmed": True}
+    await asyncio.gather(
+        *(caller.post("/operations/execute", body) for caller in (both.admin, both.caller(second)) for _ in range(5))
+    )
+    assert {(await both.admin.execute(operation))["status"] for operation in operations} == {"succeeded"}
+    assert both.networks.writes() == writes + 4 * len(operations)
+
+
+async def test_an_event_is_recorded_with_its_transition_or_not_at_all(
+    both: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A transaction that fails at its event leaves the operation as it was."""
+    operation = await prepared(both, both.admin)
+    rows = await both.rows()
+
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(events, "record", broken)
+    body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
+    await both.admin.problem(500, "POST", "/create", body, headers={"Idempotency-Key": "never bound"})
+    await both.admin.problem(500, "POST", f"/operations/{operation}/cancel", {})
+    writes = both.networks.writes()
+    await both.admin.problem(500, "POST", f"/operations/{operation}/execute", CONFIRMED)
+    monkeypatch.undo()
+    assert await both.rows() == rows and both.networks.writes() == writes
+    assert (await both.admin.get(f"/operations/{operation}"))["status"] == "prepared"
+    assert (await both.admin.execute(operation))["status"] == "succeeded"
