@@ -172,7 +172,7 @@ def _money(network: Network, chosen: Format, account: Account, brief: CampaignBr
         yield Issue("budget.currency", "currency_mismatch", f"The account counts in {currency}; no conversion is made.")
         return
     amounts = [("budget.amount", brief.budget.amount)]
-    if brief.bid is not None and brief.goal in chosen.bid:
+    if brief.bid is not None and (brief.goal in chosen.bid or brief.goal not in chosen.goals):
         amounts.append(("bid", brief.bid))
     for path, amount in amounts:
         try:

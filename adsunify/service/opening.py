@@ -14,7 +14,7 @@ from adsunify.networks import ADAPTERS
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Clock, Store, open_store
 from adsunify.transport import HttpTransport
-from adsunify.vault import KeyRing, parse_ring, ring_file
+from adsunify.vault import parse_ring, ring_file
 
 from .core import Service, Settings
 
@@ -54,17 +54,19 @@ async def open_service(
         lease=_lease(environment),
         sandbox_url=sandbox_url,
     )
+    file = _ring_path(database, environment)
     transport = HttpTransport(sandbox_url)
     store: Store | None = None
     try:
         store = await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
-        ring, made = _ring(database, environment)
+        # a database that cannot be opened leaves no key file behind
+        ring, made = ring_file(file) if file is not None else (parse_ring(environment[SECRET_KEYS]), False)
     except BaseException:
         await transport.aclose()
         if store is not None:
             await store.close()
         raise
-    return Opened(Service(store, ring, transport, settings), made)
+    return Opened(Service(store, ring, transport, settings), file if made else None)
 
 
 def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App]:
@@ -81,16 +83,16 @@ def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App
     return apps
 
 
-def _ring(database: str, environment: Mapping[str, str]) -> tuple[KeyRing, Path | None]:
+def _ring_path(database: str, environment: Mapping[str, str]) -> Path | None:
+    """The file of keys beside an SQLite file; None where the environment holds the ring (checked here)."""
     written = environment.get(SECRET_KEYS)
     if written:
-        return parse_ring(written), None
+        parse_ring(written)
+        return None
     parts = urlsplit(database)
-    if parts.scheme != "sqlite":
+    if parts.scheme in ("postgresql", "postgres"):
         raise refused(SECRET_KEYS, "required", "is needed with PostgreSQL: the key ring that seals stored credentials.")
-    path = Path(f"{unquote(parts.path[1:])}.keys")
-    ring, made = ring_file(path)
-    return ring, path if made else None
+    return Path(f"{unquote(parts.path[1:])}.keys")
 
 
 def _base(url: str) -> str:
