@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -138,7 +139,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     found = await connections._run(service, network, reads.accounts(), credentials)
     await connections.keep(service, actor, network, credentials, found)
     while service.background:
-        await next(iter(service.background))
+        await asyncio.wait(service.background)  # awaiting a task that is done would never yield
     listed = await accounts.list_(service, actor, network=network)
     account = next((one for one in listed if one["currency"] == "USD"), listed[0])
     wanted = read_brief(brief(network, account["currency"], NOW))
