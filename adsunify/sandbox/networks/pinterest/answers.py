@@ -1,0 +1,173 @@
+"""The native error shape (sheet, section 15), the guard, account look-up, and lists with bookmarks (section 11)."""
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import (
+    Account,
+    Answer,
+    Check,
+    Problem,
+    Refusal,
+    Request,
+    bearer,
+    choice,
+    integer_text,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.pinterest.tables import EXTRA_WRITERS, MOST_IDS
+
+# Code of a problem: HTTP status, Pinterest's own number, its text where it does not depend on the case.
+_UNAUTHENTICATED = (401, 2, "Authentication failed.")
+STATUS: Mapping[str, tuple[int, int, str | None]] = {
+    "token_missing": _UNAUTHENTICATED,
+    "token_invalid": _UNAUTHENTICATED,
+    "token_expired": _UNAUTHENTICATED,
+    "invalid_client": _UNAUTHENTICATED,
+    "role": (403, 29, "You are not permitted to access that resource."),
+    "ineligible": (403, 29, "You are not permitted to access that resource."),
+    "scope": (403, 7, None),  # which of 29, 403, 7 stands for what is chosen
+    "user": (403, 403, "Not authorized to access the user account."),
+    "board": (404, 40, "Board not found."),
+    "pin": (404, 50, "Pin not found."),
+    "section": (404, 2031, "Board section not found."),
+    "missing": (404, 404, None),
+    "processing": (404, 50, "Pin not found."),  # section 16: not there yet
+    "accept": (406, 406, None),
+    "media_type": (415, 415, None),
+}
+# What is wrong with one object of an array: its `exceptions` in a 200. Anything else refuses the whole request
+# (where the line lies is chosen: shape and types of the body, 400; everything that needs other objects, per item).
+ITEM_CODES = frozenset({"rule", "role", "ineligible", "board", "pin", "section", "missing", "processing"})
+# The scopes of the calls, by the first word of the path behind /v5: reading, and what writing needs besides.
+_SCOPES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "ad_accounts": (("ads:read",), ("ads:write",)),
+    "resources": (("ads:read",), ()),
+    "boards": (("boards:read",), ("boards:write",)),
+    "pins": (("boards:read", "pins:read"), ("boards:write", "pins:write")),
+    "user_account": (("user_accounts:read",), ()),
+}
+RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}
+_MESSAGES = {429: (8, "You have exceeded your rate limit. Try again later.")}
+DIGITS = text(1, 18, r"\d+")
+LIST_ITEMS = ("campaign_ids", "ad_group_ids", "ad_ids", "pin_ids", "entity_statuses", "match_types", "creative_types")
+
+
+def native(problem: Problem) -> tuple[int, int, str]:
+    """HTTP status, own number and text of a failed check."""
+    status, code, message = STATUS.get(problem.code, (400, 1, None))
+    place = f"{problem.where.lstrip('/')}: " if problem.where else ""
+    return status, code, message or f"{place}{problem.message}"
+
+
+def problem(request: Request, problem: Problem) -> Answer:
+    """A refused request as a whole. A GET with wrong parameters answers 400 as its code, as in the description."""
+    status, code, message = native(problem)
+    if status == 400 and request.method == "GET":
+        code = 400
+    return Answer(status, {"code": code, "message": message})
+
+
+def failure(request: Request, status: int) -> Answer:
+    """A bare status: unknown path or method, or a told fault."""
+    code, message = _MESSAGES.get(status, (status, f"HTTP {status}"))
+    return Answer(status, {"code": code, "message": message}, RATE_HEADERS if status == 429 else {})
+
+
+def guard(request: Request) -> None:
+    """The bearer token and its scopes, and an `Accept` that admits JSON where there is one."""
+    token = bearer(request)
+    wanted = request.headers.get("Accept", "*/*")
+    if not any(form in wanted for form in ("application/json", "application/*", "*/*")):
+        raise Problem("accept", "Accept", "must admit application/json")
+    reading, writing = _SCOPES[request.path.removeprefix("/v5/").partition("/")[0]]
+    # a report job and the bid floors are reads, though sent by POST (sections 7 and 12)
+    writes = request.method != "GET" and not request.path.endswith(("/reports", "/bid_floor"))
+    if lacking := [scope for scope in (*reading, *(writing if writes else ())) if scope not in token.scopes]:
+        raise Problem("scope", "Authorization", f"the token lacks {', '.join(lacking)}")
+
+
+def bearer_scopes(request: Request) -> tuple[str, ...]:
+    """The scopes of the token of a guarded request."""
+    return bearer(request).scopes
+
+
+def account_of(request: Request, *, writing: bool = False) -> Account:
+    """The ad account of the path. Problem `role` where the person may not see it, or may not write in it."""
+    account = request.account(DIGITS(request.slots["account"], "/ad_account_id"))
+    if account is None or (writing and not {*account.extra["native"]["permissions"]} & {*EXTRA_WRITERS}):
+        raise Problem("role", "/ad_account_id", "no access")
+    return account
+
+
+def asked(request: Request, required: Mapping[str, Check] | None = None, /, **optional: Check) -> dict[str, Any]:
+    """The checked query. The names of LIST_ITEMS may repeat: their check meets the list of all their values."""
+    given: dict[str, Any] = {}
+    for name, value in request.pairs:
+        if name in LIST_ITEMS:
+            given.setdefault(name, []).append(value)
+        elif name in given:
+            raise Problem("duplicate", f"/{name}", f"{name!r} appears twice")
+        else:
+            given[name] = value
+    checked: dict[str, Any] = record(required or {}, optional)(given, "")
+    return checked
+
+
+def several(item: Check, most: int = MOST_IDS) -> Check:
+    """The values of a repeated parameter."""
+
+    def check(values: Any, where: str) -> list[Any]:
+        if len(values) > most:
+            raise Problem("value", where, f"at most {most} values")
+        return [item(value, where) for value in values]
+
+    return check
+
+
+def truth(value: Any, where: str) -> bool:
+    """true or false in a query."""
+    return bool(choice("true", "false")(value, where) == "true")
+
+
+PAGING: Mapping[str, Check] = {"page_size": integer_text(1, 250), "bookmark": text(0)}
+
+
+def page(rows: Iterable[Mapping[str, Any]], wanted: Mapping[str, Any], view: Callable[[Any], Any] = dict) -> Answer:
+    """One page of rows that have an `id`, and the bookmark of the next (null on the last).
+
+    The bookmark names the last id of the page, so that what is created meanwhile shifts nothing.
+    """
+    found = list(rows)
+    if wanted.get("bookmark"):
+        last = _read_bookmark(wanted["bookmark"])
+        at = next((position for position, row in enumerate(found, 1) if row["id"] == last), None)
+        if at is None:
+            raise Problem("value", "/bookmark", "is not one of this list")
+        found = found[at:]
+    size = wanted.get("page_size", 25)
+    items = found[:size]
+    bookmark = _bookmark(items[-1]["id"]) if len(found) > size else None
+    return Answer(200, {"items": [view(row) for row in items], "bookmark": bookmark})
+
+
+def _bookmark(last: str) -> str:
+    return base64.b64encode(f"after|{last}".encode()).decode()
+
+
+def _read_bookmark(bookmark: str) -> str:
+    try:
+        word, _, last = base64.b64decode(bookmark, validate=True).decode().partition("|")
+    except (binascii.Error, UnicodeDecodeError):
+        word, last = "", ""
+    if word != "after":
+        raise Problem("value", "/bookmark", "is not one of this list")
+    return last
+
+
+def absent(what: str) -> Refusal:
+    """What is raised for an ad object that is not in this account (own number chosen: the sheet has none)."""
+    return Refusal(Answer(404, {"code": 404, "message": f"{what} not found."}))

@@ -1,0 +1,197 @@
+"""The members of campaigns, ad groups, ads and Pins: names, types, enumerations (sheet, section 5; description 5.28).
+
+`CREATE` and `UPDATE` hold a check per kind. What the description calls nullable may be null: `given` takes null for
+not given, which is right on creation; what it means in an update stands in `rules`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import (
+    Check,
+    Problem,
+    anything,
+    boolean,
+    choice,
+    foreign,
+    integer,
+    listing,
+    nullable,
+    number,
+    record,
+    text,
+)
+from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES, OBJECTIVES, STATUSES
+from adsunify.sandbox.networks.pinterest.targeting import TARGETING
+
+# Unix SECONDS from 2001 to 2100: milliseconds are refused.
+_SECONDS = integer(1_000_000_000, 4_102_444_800)
+_MICROS = integer(1)
+_URL = text(8, 2048, r"https?://[^\s/]+\S*")
+_EVENTS = ("audience_verification", "buyable_button", "click", "engagement", "impression")
+_TRACKING = record(optional=dict.fromkeys(_EVENTS, nullable(listing(text(8, 2000, r"https?://\S+"), 0, 3))))
+_FOREIGN = foreign(r"\d+")
+
+
+def _own(*prefixes: str) -> Check:
+    """An id made here. The prefixed forms of requests (AG123, C123) are understood, and read as plain digits."""
+
+    def check(value: Any, where: str) -> str:
+        found = str(text(1, 20, rf"({'|'.join(prefixes)})?\d+" if prefixes else r"\d+")(value, where))
+        return found.lstrip("AGC")
+
+    return check
+
+
+def _object(value: Any, where: str) -> Any:
+    if not isinstance(value, dict):
+        raise Problem("type", where, "must be an object", value)
+    return value
+
+
+def _free(names: str, check: Check) -> dict[str, Check]:
+    return {name: nullable(check) for name in names.split()}
+
+
+_GOAL_METADATA = record(optional={
+    "conversion_tag_v3_goal_metadata": record(optional={
+        "attribution_windows": anything,
+        "conversion_event": choice("PAGE_VISIT", "SIGNUP", "CHECKOUT", "CUSTOM", "VIEW_CATEGORY", "SEARCH",
+                                   "ADD_TO_CART", "WATCH_VIDEO", "LEAD", "APP_INSTALL"),
+        "conversion_tag_id": _FOREIGN,
+        "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING (section 7)
+        "is_roas_optimized": nullable(boolean),
+        "learning_mode_type": nullable(choice("NOT_ACTIVE", "ACTIVE")),
+        "reporting_event": text(),
+    }),
+    "frequency_goal_metadata": record({
+        "frequency": integer(2, 20),
+        "timerange": choice("THIRTY_DAY", "DAY", "SEVEN_DAY", "TWENTY_MINUTE", "TEN_MINUTE", "TWENTY_FOUR_HOUR"),
+    }),
+    "scrollup_goal_metadata": record(optional={"scrollup_goal_value_in_micro_currency": text(pattern=r"\d+")}),
+})  # fmt: skip
+
+_CAMPAIGN: Mapping[str, Check] = {
+    "ad_account_id": _own(),
+    "name": text(1, 255),
+    "objective_type": choice(*OBJECTIVES),
+    "status": choice(*STATUSES),
+    "is_performance_plus": boolean,
+    "intended_promotion_type": choice("LEGACY", "STANDARD_AD", "CATALOG"),
+    **_free("""is_automated_campaign is_campaign_budget_optimization is_flexible_daily_budgets is_ltv_optimized
+            is_top_of_search""", boolean),
+    **_free("daily_spend_cap lifetime_spend_cap default_ad_group_budget_in_micro_currency", _MICROS),
+    **_free("start_time end_time", _SECONDS),
+    "order_line_id": nullable(_FOREIGN),
+    "tracking_urls": nullable(_TRACKING),
+    "bid_options": nullable(_object),
+}  # fmt: skip
+_AD_GROUP: Mapping[str, Check] = {
+    "campaign_id": _own("C"),
+    "name": text(1, 255),
+    "status": choice(*STATUSES),
+    "billable_event": choice("CLICKTHROUGH", "IMPRESSION", "VIDEO_V_50_MRC"),
+    "budget_type": choice("DAILY", "LIFETIME", "CBO_ADGROUP"),
+    "pacing_delivery_type": choice("STANDARD", "ACCELERATED"),
+    "placement_group": choice("ALL", "SEARCH", "BROWSE", "OTHER"),
+    "lifetime_frequency_cap": integer(1),
+    "bid_strategy_type": nullable(choice("AUTOMATIC_BID", "MAX_BID", "TARGET_AVG")),
+    **_free("bid_in_micro_currency budget_in_micro_currency", _MICROS),
+    **_free("start_time end_time", _SECONDS),
+    **_free("auto_targeting_enabled is_creative_optimization", boolean),
+    "bid_multiplier": number(0, 10),
+    "targeting_spec": TARGETING,
+    "targeting_template_ids": nullable(listing(_FOREIGN, 0, 1)),
+    "tracking_urls": nullable(_TRACKING),
+    "optimization_goal_metadata": nullable(_GOAL_METADATA),
+    "promotion_application_level": nullable(choice("NONE", "ITEM", "AD_GROUP")),
+    "promotion_id": nullable(_FOREIGN),
+    "promotion_ids": nullable(listing(_FOREIGN)),
+}
+_CALLS_TO_ACTION = """
+    GET_OFFER LEARN_MORE ORDER_NOW SHOP_NOW SIGN_UP SUBSCRIBE BUY_NOW CONTACT_US GET_QUOTE VISIT_SITE APPLY_NOW BOOK_NOW
+    REQUEST_DEMO REGISTER_NOW FIND_A_DEALER ADD_TO_CART WATCH_NOW READ_MORE BUY_TICKETS DONATE_NOW DOWNLOAD EXPLORE_MORE
+    FIND_A_LOCATION FIND_RETAILERS GET_DEAL GET_RECIPE GET_SHOWTIMES ON_SALE PLAY_GAME TRY_IT TAKE_A_PEEK
+"""
+_AD: Mapping[str, Check] = {
+    "ad_group_id": _own("AG"),
+    "pin_id": text(),  # judged with the object, as something made elsewhere
+    "creative_type": choice(*CREATIVE_TYPES),
+    "name": nullable(text(0, 255)),
+    "status": choice(*STATUSES),
+    **_free("""destination_url click_tracking_url view_tracking_url disclosure_url""", _URL),
+    **_free("android_deep_link ios_deep_link", text()),
+    **_free("carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links", listing(text())),
+    "customizable_cta_type": nullable(choice(*_CALLS_TO_ACTION.split())),
+    "disclosure_type": nullable(choice(
+        "NO_DISCLOSURE", "PRESCRIBING_INFORMATION", "PRESCRIBING_INFORMATION_BOX_WARNING", "IMPORTANT_SAFETY_INFO",
+        "MED_GUIDE", "PATIENT_INFORMATION",
+    )),
+    "grid_click_type": nullable(choice("CLOSEUP", "DIRECT_TO_DESTINATION")),  # read-only: what is given is ignored
+    **_free("is_carting is_pin_deleted is_removable", boolean),
+    "lead_form_id": nullable(_FOREIGN),
+    "quiz_pin_data": nullable(_object),
+    "tracking_urls": nullable(_TRACKING),
+}  # fmt: skip
+
+
+def _picked(names: str, members: Mapping[str, Check]) -> dict[str, Check]:
+    return {name: members[name] for name in names.split()}
+
+
+REQUIRED: Mapping[str, str] = {
+    "campaign": "ad_account_id name objective_type",
+    "ad_group": "campaign_id name billable_event",
+    "ad": "ad_group_id pin_id creative_type",
+}
+MEMBERS: Mapping[str, Mapping[str, Check]] = {"campaign": _CAMPAIGN, "ad_group": _AD_GROUP, "ad": _AD}
+CREATE: Mapping[str, Check] = {
+    kind: record(_picked(REQUIRED[kind], members), members) for kind, members in MEMBERS.items()
+}
+_ID = {"id": _own()}
+UPDATE: Mapping[str, Check] = {
+    "campaign": record(
+        {**_ID, "ad_account_id": _own()},
+        # objective_type may be null here; -1 is the value that takes the end away (section 11)
+        {**_CAMPAIGN, "objective_type": nullable(choice(*OBJECTIVES)),
+         "end_time": lambda value, where: -1 if value == -1 else nullable(_SECONDS)(value, where)},
+    ),
+    # targeting_spec_operations (SET, ADD, REMOVE) are not simulated: they are refused as unknown
+    "ad_group": record(_ID, {
+        **_AD_GROUP,
+        # a bid is taken away by null, a template by the list ["0"]
+        "lifetime_frequency_cap": nullable(integer(1)),
+    }),
+    "ad": record(_ID, _AD),
+}  # fmt: skip
+
+_IMAGES: Mapping[str, Check] = {
+    "image_url": record({"source_type": choice("image_url"), "url": _URL}, {"is_standard": boolean}),
+    "image_base64": record(
+        {"source_type": choice("image_base64"), "content_type": choice("image/jpeg", "image/png"),
+         "data": text(pattern=r"[a-zA-Z0-9+/=]+")},
+        {"is_standard": boolean},
+    ),
+}  # fmt: skip
+
+
+def _media_source(value: Any, where: str) -> Any:
+    kind = _object(value, where).get("source_type")
+    if kind not in _IMAGES:
+        raise Problem("value", f"{where}/source_type", f"must be one of {', '.join(_IMAGES)} (others: not simulated)")
+    return _IMAGES[kind](value, where)
+
+
+PIN = record(
+    {"board_id": text(), "media_source": _media_source},
+    {
+        "title": nullable(text(0, 100)),
+        "description": nullable(text(0, 800)),
+        "link": nullable(_URL),
+        "alt_text": nullable(text(0, 500)),
+        "board_section_id": nullable(text()),
+        "dominant_color": nullable(text(pattern="#[0-9A-Fa-f]{6}")),
+        "parent_pin_id": nullable(_FOREIGN),
+        "sponsor_id": nullable(_FOREIGN),
+    },
+)

@@ -1,0 +1,106 @@
+"""What ads did on a day: plausible, and the same whenever it is asked for.
+
+The figures of an ad are integers drawn from a digest of its id, the day, and the zone the day is one of (the day of
+another zone is another day). An account has always had other ads besides, long archived, so that it has delivered on
+every day; above the ads everything is a sum. Statuses have no history: what is delivering now counts as delivering
+since it was made.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.networks.pinterest.tables import MICROS
+
+Figures = Mapping[str, int]
+# Conversions and reached people are not reported for Sundays: their columns are missing, not 0.
+NOT_ON_SUNDAYS = (
+    "TOTAL_CONVERSIONS", "TOTAL_CHECKOUT", "TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR",
+    "TOTAL_CONVERSIONS_VALUE_IN_MICRO_DOLLAR", "TOTAL_IMPRESSION_USER",
+)  # fmt: skip
+_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+
+
+def drawn(account: Account, subject: str, day: date, zone: str) -> dict[str, int]:
+    """The figures of one ad, or of the earlier ads of an account (`subject` its id), on one day."""
+    dice = hashlib.sha256(f"{account.id} {subject} {day} {zone}".encode()).digest()
+    paid = 1800 + 8 * dice[0] + dice[1]
+    earned = paid * (dice[2] % 20) // 100
+    clicks = paid * (12 + dice[3] % 20) // 1000
+    unit = MICROS * _UNITS.get(account.currency, 1)
+    bought = 1 + clicks // 20
+    figures = {
+        "IMPRESSION_1": paid,
+        "IMPRESSION_2": earned,
+        "CLICKTHROUGH_1": clicks,
+        "CLICKTHROUGH_2": earned // 100,
+        "OUTBOUND_CLICK_1": clicks * 6 // 10,
+        "OUTBOUND_CLICK_2": earned // 200,
+        "REPIN_1": clicks // 6,
+        "SPEND_IN_MICRO_DOLLAR": clicks * (unit * (25 + dice[4] % 60) // 100) + 1000 * dice[5],
+        "TOTAL_VIDEO_MRC_VIEWS": paid // 7,
+        "TOTAL_VIDEO_3SEC_VIEWS": paid // 9,
+    }
+    if day.weekday() != 6:
+        figures |= {
+            "TOTAL_CONVERSIONS": bought + dice[6] % 4,
+            "TOTAL_CHECKOUT": bought,
+            "TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR": bought * unit * (15 + dice[7] % 30),
+            "TOTAL_CONVERSIONS_VALUE_IN_MICRO_DOLLAR": bought * unit * (16 + dice[7] % 30),
+            "TOTAL_IMPRESSION_USER": paid * (55 + dice[8] % 40) // 100,
+        }
+    return figures
+
+
+def total(many: Iterable[Figures]) -> dict[str, int]:
+    """Figures added up."""
+    added: dict[str, int] = {}
+    for one in many:
+        for name, value in one.items():
+            added[name] = added.get(name, 0) + value
+    return added
+
+
+def with_derived(plain: Figures) -> dict[str, int | Decimal]:
+    """Figures and what follows from them."""
+    value = plain.get
+    made: dict[str, int | Decimal] = dict(plain)
+    clicks, shown = value("CLICKTHROUGH_1", 0), value("IMPRESSION_1", 0)
+    spend = value("SPEND_IN_MICRO_DOLLAR", 0)
+    made["PAID_IMPRESSION"] = shown
+    made["TOTAL_IMPRESSION"] = shown + value("IMPRESSION_2", 0)
+    made["TOTAL_CLICKTHROUGH"] = clicks + value("CLICKTHROUGH_2", 0)
+    made["SPEND_IN_DOLLAR"] = Decimal(spend) / MICROS
+    if clicks:
+        made["CPC_IN_MICRO_DOLLAR"] = spend // clicks
+        made["ECPC_IN_MICRO_DOLLAR"] = spend // clicks
+    if shown:
+        made["CTR"] = round(Decimal(clicks) / shown, 6)
+        made["CPM_IN_MICRO_DOLLAR"] = 1000 * spend // shown
+    return made
+
+
+def delivering(world: World, account: Account, zone: str) -> list[tuple[Entity, date, date]]:
+    """Every ad that delivers now, with the first and the last day on which it does."""
+    found = []
+    for ad in world.entities("ad", account.id):
+        group = world.find("ad_group", str(ad.parent))
+        campaign = world.find("campaign", ad.data["campaign_id"])
+        assert group is not None
+        assert campaign is not None
+        if {one.data["status"] for one in (ad, group, campaign)} != {"ACTIVE"}:
+            continue
+        born = ad.data.get("_since", int(ad.created_at.timestamp()))
+        ends = min(one.data.get("end_time") or 4e9 for one in (group, campaign))
+        starts = max(born, campaign.data["start_time"], group.data.get("start_time") or 0)
+        found.append((ad, day_of(starts, zone), day_of(int(ends), zone)))
+    return found
+
+
+def day_of(instant: Any, zone: str) -> date:
+    """The day of Unix seconds in a zone."""
+    return datetime.fromtimestamp(instant, UTC).astimezone(ZoneInfo(zone)).date()

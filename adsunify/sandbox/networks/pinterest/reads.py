@@ -1,0 +1,113 @@
+"""Ad accounts, lists and single objects (sheet, sections 3 and 11)."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from adsunify.sandbox.framework import Answer, Check, Entity, Problem, Request, choice
+from adsunify.sandbox.networks.pinterest.answers import (
+    DIGITS,
+    PAGING,
+    absent,
+    account_of,
+    asked,
+    page,
+    several,
+    truth,
+)
+from adsunify.sandbox.networks.pinterest.rules import review, summary
+from adsunify.sandbox.networks.pinterest.tables import STATUSES, USER
+
+KINDS = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
+_IDS = several(DIGITS)
+# The id filters of each list: parameter, and the member it is compared with. At most one may be used at a time.
+FILTERS: Mapping[str, Mapping[str, str]] = {
+    "campaign": {"campaign_ids": "id"},
+    "ad_group": {"ad_group_ids": "id", "campaign_ids": "campaign_id"},
+    "ad": {"ad_ids": "id", "ad_group_ids": "ad_group_id", "campaign_ids": "campaign_id"},
+}
+# Members that are shown, null where nothing is set.
+_SHOWN: Mapping[str, str] = {
+    "campaign": """
+        ad_account_id name status objective_type lifetime_spend_cap daily_spend_cap order_line_id tracking_urls
+        start_time end_time is_flexible_daily_budgets is_campaign_budget_optimization is_performance_plus
+        is_automated_campaign intended_promotion_type bid_options
+    """,
+    "ad_group": """
+        campaign_id name status budget_in_micro_currency bid_in_micro_currency bid_strategy_type bid_multiplier
+        billable_event budget_type start_time end_time lifetime_frequency_cap optimization_goal_metadata
+        pacing_delivery_type placement_group auto_targeting_enabled is_creative_optimization targeting_spec
+        targeting_template_ids tracking_urls promotion_id promotion_ids promotion_application_level
+    """,
+    "ad": """
+        ad_group_id campaign_id pin_id creative_type name status destination_url click_tracking_url view_tracking_url
+        android_deep_link ios_deep_link carousel_android_deep_links carousel_destination_urls carousel_ios_deep_links
+        customizable_cta_type disclosure_type disclosure_url is_removable lead_form_id quiz_pin_data tracking_urls
+    """,
+}
+
+
+def list_accounts(request: Request) -> Answer:
+    """GET /ad_accounts: those of the person, and those that others share."""
+    wanted = asked(request, include_shared_accounts=truth, **PAGING)
+    rows = [account.extra["native"] for account in request.world.accounts.values()]
+    if not wanted.get("include_shared_accounts", True):
+        rows = [row for row in rows if row["owner"]["id"] == USER["id"]]
+    return page(rows, wanted)
+
+
+def get_account(request: Request) -> Answer:
+    """GET /ad_accounts/{id}."""
+    asked(request)
+    return Answer(200, account_of(request).extra["native"])
+
+
+def list_entities(request: Request) -> Answer:
+    """GET /ad_accounts/{account}/campaigns, /ad_groups, /ads: ACTIVE and PAUSED unless other statuses are named."""
+    kind, account = KINDS[request.slots["entities"]], account_of(request)
+    more: dict[str, Check] = {"translate_interests_to_names": truth} if kind == "ad_group" else {}
+    wanted = asked(
+        request, **PAGING, **more, entity_statuses=several(choice(*STATUSES)),
+        order=choice("ASCENDING", "DESCENDING"), **dict.fromkeys(FILTERS[kind], _IDS),
+    )  # fmt: skip
+    used = [name for name in FILTERS[kind] if name in wanted]
+    if len(used) > 1:
+        raise Problem("value", f"/{used[1]}", f"provide only one of {', '.join(FILTERS[kind])}")
+    statuses = wanted.get("entity_statuses", ("ACTIVE", "PAUSED"))
+    rows = [
+        native_view(entity, request.now)
+        for entity in request.world.entities(kind, account.id)
+        if entity.data["status"] in statuses
+    ]
+    for name in used:
+        rows = [row for row in rows if row[FILTERS[kind][name]] in wanted[name]]
+    rows.sort(key=lambda row: int(row["id"]), reverse=wanted.get("order") == "DESCENDING")
+    return page(rows, wanted)
+
+
+def get_entity(request: Request) -> Answer:
+    """GET .../campaigns/{id}, .../ad_groups/{id}, .../ads/{id}: the object itself, of any status."""
+    asked(request)
+    kind, account = KINDS[request.slots["entities"]], account_of(request)
+    if (entity := request.world.find(kind, request.slots["id"], account.id)) is None:
+        raise absent(kind.replace("_", " ").capitalize())
+    return Answer(200, native_view(entity, request.now))
+
+
+def native_view(entity: Entity, now: datetime) -> dict[str, Any]:
+    """A campaign, ad group or ad as it is answered."""
+    view = {
+        "id": entity.id,
+        "ad_account_id": entity.account,
+        **{name: entity.data.get(name) for name in _SHOWN[entity.kind].split()},
+        "created_time": int(entity.created_at.timestamp()),
+        "updated_time": int(entity.updated_at.timestamp()),
+        "summary_status": summary(entity, now),
+        "type": entity.kind.replace("_", ""),
+    }
+    if entity.kind == "ad_group":
+        view |= {"feed_profile_id": "0", "dca_assets": None, "conversion_learning_mode_type": None}
+    if entity.kind == "ad":
+        view |= {"review_status": review(entity, now), "rejected_reasons": [], "rejection_labels": []}
+        view |= {"grid_click_type": "DIRECT_TO_DESTINATION", "is_pin_deleted": False}
+    return view

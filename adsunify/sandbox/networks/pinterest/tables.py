@@ -1,0 +1,102 @@
+"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 7, 10 and 17)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Login
+
+API = ("api.pinterest.com",)
+CONSENT_HOST = "www.pinterest.com"
+# "foreign storage host, not fixed by any document" (section 12): any other host will do
+STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
+
+SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
+SECRET_SCOPES = ("boards:read_secret", "boards:write_secret", "pins:read_secret", "pins:write_secret")
+DAY = 86400
+LOGIN = Login(
+    pages=((CONSENT_HOST, "/oauth/"),),
+    needed=SCOPES,
+    allowed=SECRET_SCOPES,
+    scope_separator=",",
+    pkce="refused",  # "do not send"
+    code_seconds=600,
+    access_seconds=30 * DAY,
+    refresh_seconds=60 * DAY,
+    rotates=True,  # "the answer carries a new refresh_token"; that the old one dies at once is chosen
+    access_prefix="pina_",
+    refresh_prefix="pinr_",
+)
+
+STATUSES = ("ACTIVE", "PAUSED", "ARCHIVED", "DRAFT", "DELETED_DRAFT")
+# What the create model of 5.28 offers; readers also meet LEADS, VIDEO_VIEW, WEB_SESSIONS (section 5).
+OBJECTIVES = (
+    "AWARENESS", "CONSIDERATION", "VIDEO_COMPLETION", "SALES", "WEB_CONVERSION", "CATALOG_SALES", "APP_INSTALL",
+    "CTV_CONSIDERATION",
+)  # fmt: skip
+ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01 (section 1)
+# The budget of these sits on the campaign (section 5), and this is what they are billed by (section 6; the third by
+# its name: section 5 lists no other event for it).
+BUDGET_OBJECTIVES = ("AWARENESS", "CONSIDERATION")
+BILLABLE: Mapping[str, str] = {
+    "AWARENESS": "IMPRESSION",
+    "CONSIDERATION": "CLICKTHROUGH",
+    "VIDEO_COMPLETION": "VIDEO_V_50_MRC",
+}
+CREATIVE_TYPES = (
+    "REGULAR", "VIDEO", "SHOPPING", "CAROUSEL", "MAX_VIDEO", "SHOP_THE_PIN", "COLLECTION", "IDEA", "SHOWCASE", "QUIZ",
+    "COLLAGE", "MAX_WIDTH_REGULAR_COLLECTION", "MAX_WIDTH_VIDEO_COLLECTION", "APP",
+)  # fmt: skip
+MATCH_TYPES = ("BROAD", "PHRASE", "EXACT", "EXACT_NEGATIVE", "PHRASE_NEGATIVE")
+EXTRA_WRITERS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
+MOST_PER_WRITE, MOST_IDS, MOST_AD_GROUPS = 30, 250, 70
+MICROS = 1_000_000
+# Least bid in micros. The sheet gives 100000 for USD and no table, so the others are chosen.
+FLOORS = {"JPY": 1_000_000}
+USUAL_FLOOR = 100_000
+
+# Countries in which ads are sold: "a limited list" of which the sheet names none; a choice of theirs.
+COUNTRIES: tuple[tuple[str, str, str], ...] = (
+    ("US", "United States of America", "Dollars"), ("CA", "Canada", "Dollars"), ("GB", "United Kingdom", "Pounds"),
+    ("IE", "Ireland", "Euros"), ("AU", "Australia", "Dollars"), ("NZ", "New Zealand", "Dollars"),
+    ("FR", "France", "Euros"), ("DE", "Germany", "Euros"), ("AT", "Austria", "Euros"), ("CH", "Switzerland", "Francs"),
+    ("BE", "Belgium", "Euros"), ("NL", "Netherlands", "Euros"), ("LU", "Luxembourg", "Euros"),
+    ("ES", "Spain", "Euros"), ("PT", "Portugal", "Euros"), ("IT", "Italy", "Euros"), ("MT", "Malta", "Euros"),
+    ("GR", "Greece", "Euros"), ("CY", "Cyprus", "Euros"), ("SE", "Sweden", "Kronor"), ("DK", "Denmark", "Kroner"),
+    ("NO", "Norway", "Kroner"), ("FI", "Finland", "Euros"), ("PL", "Poland", "Zloty"), ("CZ", "Czechia", "Koruny"),
+    ("SK", "Slovakia", "Euros"), ("HU", "Hungary", "Forint"), ("RO", "Romania", "Lei"), ("BR", "Brazil", "Reais"),
+    ("MX", "Mexico", "Pesos"), ("AR", "Argentina", "Pesos"), ("CL", "Chile", "Pesos"), ("CO", "Colombia", "Pesos"),
+    ("JP", "Japan", "Yen"), ("KR", "South Korea", "Won"), ("SG", "Singapore", "Dollars"), ("IL", "Israel", "Shekels"),
+    ("TR", "Turkey", "Lira"), ("IN", "India", "Rupees"),
+)  # fmt: skip
+
+USER = {"id": "745627482937465001", "username": "demotea"}  # whoever consents
+
+
+def _account(
+    last: int, name: str, currency: str, timezone: str | None, country: str, owner: str, roles: tuple[str, ...],
+    *, zone_reports: bool = True,
+) -> Account:  # fmt: skip
+    """`zone_reports`: whether AD_ACCOUNT_TIME_ZONE may be asked for (section 12: once a closed beta)."""
+    own = owner == USER["username"]
+    native: dict[str, Any] = {
+        "id": str(549755885170 + last),
+        "name": name,
+        "owner": {"username": owner, "id": USER["id"] if own else f"74562748293746500{last}"},
+        "country": country,
+        "currency": currency,
+        "permissions": list(roles),
+        "created_time": 1_600_000_000 + last,
+        "updated_time": 1_700_000_000 + last,
+    }
+    if timezone is not None:
+        native["time_zone"] = timezone
+    return Account(native["id"], name, currency, timezone or "UTC", {"native": native, "zone_reports": zone_reports})
+
+
+ACCOUNTS = (
+    _account(5, "Demo New York", "USD", "America/New_York", "US", "demotea", ("OWNER",)),
+    _account(6, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP", "teatokyo", ("ANALYST", "CAMPAIGN_MANAGER")),
+    _account(7, "Demo Berlin", "EUR", "Europe/Berlin", "DE", "demotea", ("OWNER", "ADMIN"), zone_reports=False),
+    _account(8, "Demo London", "GBP", None, "GB", "tealondon", ("ANALYST", "FINANCE_VIEW")),
+    _account(9, "Demo Nowhere", "UNK", "America/New_York", "US", "demotea", ("OWNER",)),
+)

@@ -1,0 +1,195 @@
+"""What the tests of the simulated Pinterest API share: the examples of its sheet, and a logged-in client."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.pinterest import NETWORK
+
+V5 = "/api.pinterest.com/v5"
+CONSENT_PAGE = "/www.pinterest.com/oauth/"
+APP = ("sandbox-pinterest", "sandbox-secret")
+CALLBACK = "https://app.example/back"
+NEW_YORK, TOKYO, BERLIN, LONDON = (str(549755885170 + last) for last in (5, 6, 7, 8))
+CONSENT = {
+    "client_id": "sandbox-pinterest",
+    "redirect_uri": CALLBACK,
+    "response_type": "code",
+    "scope": "ads:read,ads:write,boards:read,boards:write,pins:read,pins:write,user_accounts:read",
+    "state": "s1",
+}
+# The examples of the sheet, sections 5 and 12, word for word; ids of parents are put in by `example`.
+PIN: dict[str, Any] = {
+    "board_id": "730146114520000001",
+    "title": "Autumn kit",
+    "description": "Everything for a weekend.",
+    "link": "https://shop.example/kit",
+    "media_source": {"source_type": "image_url", "url": "https://cdn.example/kit.jpg"},
+}
+CAMPAIGN: dict[str, Any] = {
+    "ad_account_id": NEW_YORK,
+    "name": "Autumn kit",
+    "objective_type": "CONSIDERATION",
+    "status": "PAUSED",
+    "is_campaign_budget_optimization": True,
+    "is_flexible_daily_budgets": False,
+    "daily_spend_cap": 25000000,
+    "start_time": 1793520000,
+    "end_time": 1794729600,
+}
+AD_GROUP: dict[str, Any] = {
+    "campaign_id": "626735565838",
+    "name": "Autumn kit",
+    "status": "PAUSED",
+    "billable_event": "CLICKTHROUGH",
+    "bid_strategy_type": "MAX_BID",
+    "bid_in_micro_currency": 850000,
+    "budget_type": "CBO_ADGROUP",
+    "pacing_delivery_type": "STANDARD",
+    "placement_group": "ALL",
+    "auto_targeting_enabled": False,
+    "targeting_spec": {"LOCATION": ["US", "CA"]},
+}
+KEYWORDS: dict[str, Any] = {
+    "parent_id": "2680060704746",
+    "keywords": [{"match_type": "PHRASE", "value": "camping kit"}],
+}
+AD: dict[str, Any] = {
+    "ad_group_id": "2680060704746",
+    "pin_id": "394205773611545468",
+    "creative_type": "REGULAR",
+    "name": "Autumn kit",
+    "status": "PAUSED",
+    "destination_url": "https://shop.example/kit",
+}
+REPORT: dict[str, Any] = {
+    "start_date": "2026-03-01",
+    "end_date": "2026-05-31",
+    "granularity": "DAY",
+    "level": "ADVERTISER",
+    "columns": ["SPEND_IN_MICRO_DOLLAR", "TOTAL_IMPRESSION", "TOTAL_CLICKTHROUGH"],
+    "report_format": "JSON",
+}
+NOTHING = "nothing of this name is sent"
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        answer = await token(web, grant_type="authorization_code", code=await code(web, **consent))
+        assert answer.status_code == 200, answer.text
+        web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+        yield web
+
+
+async def code(web: httpx.AsyncClient, **consent: str) -> str:
+    """A fresh code, after a person has pressed the one button."""
+    page = await web.get(CONSENT_PAGE, params={**CONSENT, **consent})
+    action = re.search('action="([^"]*)"', page.text)
+    assert page.status_code == 200, page.text
+    assert action is not None
+    pressed = await web.post(action[1].replace("&amp;", "&"))
+    assert pressed.status_code == 302
+    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
+    assert given["state"] == ["s1"]
+    return given["code"][0]
+
+
+async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
+    if form.get("grant_type") == "authorization_code":
+        form = {"redirect_uri": CALLBACK, "continuous_refresh": "true", **form}
+    return await web.post(f"{V5}/oauth/token", data=form, auth=APP)
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+async def post(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW_YORK) -> httpx.Response:
+    return await web.post(f"{V5}/ad_accounts/{account}/{what}", json=sent)
+
+
+async def patch(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW_YORK) -> httpx.Response:
+    return await web.patch(f"{V5}/ad_accounts/{account}/{what}", json=sent)
+
+
+def data(answer: httpx.Response) -> dict[str, Any]:
+    """The one object of an array write that succeeded."""
+    assert answer.status_code == 200, answer.text
+    (item,) = answer.json()["items"]
+    assert not item["exceptions"], item
+    found: dict[str, Any] = item["data"]
+    return found
+
+
+def exception(answer: httpx.Response, code: int = 1) -> str:
+    """The message of the one object of an array write that failed; for ads `exceptions` is no list."""
+    assert answer.status_code == 200, answer.text
+    (item,) = answer.json()["items"]
+    assert item["data"] is None
+    ads = str(answer.request.url).endswith("/ads")
+    assert isinstance(item["exceptions"], dict if ads else list)
+    found = item["exceptions"] if ads else item["exceptions"][0]
+    assert found["code"] == code, found
+    return str(found["message"])
+
+
+def refused(answer: httpx.Response, status: int, code: int) -> str:
+    """The message of a request that was refused as a whole."""
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert list(answer.json()) == ["code", "message"]
+    return str(answer.json()["message"])
+
+
+async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
+    answer = await web.get(f"{V5}/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def group(web: httpx.AsyncClient, **change: Any) -> str:
+    """A new campaign and ad group of the examples; the id of the ad group."""
+    campaign = data(await post(web, "campaigns", [CAMPAIGN]))["id"]
+    return str(data(await post(web, "ad_groups", [body(AD_GROUP, campaign_id=campaign, **change)]))["id"])
+
+
+async def example(web: httpx.AsyncClient) -> dict[str, str]:
+    """The five steps of the sheet's example."""
+    pin = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
+    assert pin.status_code == 201, pin.text
+    made = {"pin": pin.json()["id"], "campaign": data(await post(web, "campaigns", [CAMPAIGN]))["id"]}
+    sent = body(AD_GROUP, campaign_id=made["campaign"])
+    made["ad_group"] = data(await post(web, "ad_groups", [sent]))["id"]
+    keywords = await post(web, "keywords", {**KEYWORDS, "parent_id": made["ad_group"]})
+    assert keywords.json()["errors"] == []
+    made["keyword"] = keywords.json()["keywords"][0]["id"]
+    sent = body(AD, ad_group_id=made["ad_group"], pin_id=made["pin"])
+    made["ad"] = data(await post(web, "ads", [sent]))["id"]
+    return made
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "pinterest"})).json()["writes"]
+    return [(row["method"], row["kind"], row["id"]) for row in rows]
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+    answer = await web.post("/_sandbox/faults", json={"network": "pinterest", "fault": fault, **more})
+    assert (answer.status_code, answer.json().get("note")) == (200, None)
