@@ -28,7 +28,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox."""
     install(session, "test")
-    session.run("pytest", "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
+    session.run("pytest", "-n", "2", "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
 
 
 @nox.session

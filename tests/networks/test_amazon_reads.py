@@ -317,16 +317,16 @@ def test_the_file_is_fetched_without_credentials() -> None:
 @pytest.mark.parametrize(
     "file",
     [
-        gzip.compress(b"[]")[:-4],
-        gzip.compress(b"[]") + b"more",
-        gzip.compress(b"not JSON"),
-        gzip.compress(b'{"rows": []}'),
-        gzip.compress(b'[{"date": "soon"}]'),
-        gzip.compress(b'[{"date": "2026-11-01", "clicks": "many"}]'),
-        gzip.compress(b"null"),
+        gzip.compress(b"[]", mtime=0)[:-4],
+        gzip.compress(b"[]", mtime=0) + b"more",
+        gzip.compress(b"not JSON", mtime=0),
+        gzip.compress(b'{"rows": []}', mtime=0),
+        gzip.compress(b'[{"date": "soon"}]', mtime=0),
+        gzip.compress(b'[{"date": "2026-11-01", "clicks": "many"}]', mtime=0),
+        gzip.compress(b"null", mtime=0),
         b"\x1f\x8bdamaged",
         b"<html>",
-        gzip.compress(b" " * (64 * 1024 * 1024 + 1)),
+        gzip.compress(b" " * (64 * 1024 * 1024 + 1), mtime=0),
     ],
 )
 def test_a_file_that_is_no_report_is_unreadable(file: bytes) -> None:

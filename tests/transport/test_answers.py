@@ -69,7 +69,7 @@ async def test_gzip_is_read_in_any_pieces() -> None:
 @pytest.mark.parametrize(
     ("body", "coding"),
     [
-        (gzip.compress(b"{}" * 100)[:-9], "gzip"),
+        (gzip.compress(b"{}" * 100, mtime=0)[:-9], "gzip"),
         (b"not gzip", "gzip"),
         (b"{}", "br"),
     ],
