@@ -78,7 +78,7 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
     Raises InvalidInput with all that is wrong with path, header, query and body.
     """
     issues: list[Issue] = []
-    path = {name: _path_value(name, asked.path[name], issues) for name in endpoint.parameters}
+    path = {name: _path_value(name, asked.path.get(name, ""), issues) for name in endpoint.parameters}
     _check_key(endpoint, asked.idempotency_key, issues)
     query = _read(endpoint.query or Nothing, asked.query, issues)
     body = _read(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None

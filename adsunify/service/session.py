@@ -32,6 +32,10 @@ from .core import Service
 
 T = TypeVar("T")
 FIELD = "credentials"
+INACTIVE = {
+    "needs_reauth": "is an account whose network refuses the saved token; connect it again before preparing changes.",
+    "disconnected": "is a disconnected account; connect it again before preparing changes.",
+}
 REFRESH_SECONDS = 20.0
 """How long a refresh may take: less than its lock holds (``connections.REFRESH_MILLISECONDS``), or another process
 would use the same refresh token meanwhile."""
@@ -56,11 +60,7 @@ class Session:
     def needs_active(self) -> None:
         """Raise InvalidInput where nothing may be written to the account now."""
         if self.account.status != "active":
-            raise refused(
-                "accountId",
-                f"account_{self.account.status}",
-                f"is {self.account.status.replace('_', ' ')}; connect it again before preparing changes.",
-            )
+            raise refused("accountId", f"account_{self.account.status}", INACTIVE[self.account.status])
 
     async def prepare(self) -> None:
         """Load the credentials, refreshed if they end soon; raises TokenRefused where a person must connect again."""
@@ -89,6 +89,8 @@ class Session:
             response = await self._send(request)
             if self._refused(request, response):
                 await self._needs_reauth()
+        if self.account.status == "needs_reauth" and request.signed and response.ok:
+            await self.service.store.write(connections.recovered, self.account.connection_id, self.service.store.clock)
         return response
 
     def _refused(self, request: Request, response: Response) -> bool:

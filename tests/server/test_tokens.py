@@ -179,6 +179,17 @@ async def test_a_refusal_that_passes_is_told_twice(empty: Served) -> None:
     assert account in {event.account_id for event in back}
 
 
+async def test_a_token_that_is_taken_again_needs_no_refresh(empty: Served) -> None:
+    account = await connect(empty, "google")
+    before = forget(empty, "google")
+    await empty.admin.problem(400, "GET", f"/accounts/{account}/tree")
+    empty.networks.state.worlds["google"].tokens = before
+    asked = refreshes(empty, "google")
+    await tree(empty, "google")
+    assert (await statuses(empty, "google"), refreshes(empty, "google")) == ({"active"}, asked)
+    assert (await empty.events("account.needs_reauth"))[-1].data["status"] == "active"
+
+
 async def test_a_write_whose_token_is_refused_is_handed_back_once(empty: Served) -> None:
     """A new intent with the refreshed token, never a silent repetition."""
     account = await connect(empty, "amazon")

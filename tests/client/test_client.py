@@ -1,0 +1,443 @@
+"""The clients: the same over a store of one's own and over a server, awaited and not."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from adsunify import Ads, AsyncAds, CampaignBrief
+from adsunify.client import Account, Operation
+from adsunify.client import asynchronous as waiting
+from adsunify.errors import (
+    AdsunifyError,
+    Conflict,
+    InvalidInput,
+    NotFound,
+    OperationError,
+    ProviderError,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    TokenRefused,
+    Unauthenticated,
+)
+from adsunify.networks import ADAPTERS
+from adsunify.service.opening import SANDBOX_URL
+from tests.server.served import NEVER, RING, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+DOORS = ("local", "remote")
+
+
+def environment(server: Served) -> dict[str, str]:
+    return {**RING, SANDBOX_URL: server.networks.url}
+
+
+@asynccontextmanager
+async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
+    """A client over the server's database, or over the server."""
+    if door == "local":
+        client = AsyncAds(server.database, workspace="shop", environment=environment(server))
+    else:
+        client = AsyncAds(server.base_url, token=server.people["admin"].tokens["write"])
+    async with client:
+        yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def clients(server: Served) -> AsyncIterator[dict[str, AsyncAds]]:
+    server.networks.state.faults.told.clear()
+    async with opened(server, "local") as local, opened(server, "remote") as remote:
+        yield {"local": local, "remote": remote}
+
+
+Ask = Callable[[AsyncAds], Awaitable[Any]]
+
+
+# -- the same results ---------------------------------------------------------------------------------------------
+
+
+READS: dict[str, Callable[[AsyncAds, str], Awaitable[Any]]] = {
+    "networks": lambda ads, account: ads.networks(),
+    "network": lambda ads, account: ads.network("amazon"),
+    "workflows": lambda ads, account: ads.workflows(),
+    "accounts": lambda ads, account: ads.accounts(),
+    "accounts of a network": lambda ads, account: ads.accounts("google"),
+    "account": lambda ads, account: ads.account(account),
+    "connections": lambda ads, account: ads.connections(),
+    "validate": lambda ads, account: ads.validate(account, brief("meta", name="Garden chairs")),
+    "catalog": lambda ads, account: ads.catalog(account, "locales", limit=2),
+    "search": lambda ads, account: ads.catalog(account, "interests", search="tea"),
+    "insights": lambda ads, account: ads.insights(account, "2026-01-01", "2026-01-03"),
+    "call": lambda ads, account: ads.call("get_account", path={"accountId": account}),
+}
+
+
+@pytest.mark.parametrize("name", list(READS))
+async def test_reads_are_the_same(server: Served, clients: dict[str, AsyncAds], name: str) -> None:
+    local, remote = [await READS[name](clients[door], server.accounts["meta"]) for door in DOORS]
+    assert local == remote
+
+
+async def test_the_tree_is_the_same(server: Served, clients: dict[str, AsyncAds]) -> None:
+    local, remote = [await clients[door].tree(server.accounts["amazon"]) for door in DOORS]
+    assert local["nodes"] == remote["nodes"] and local["nodes"]
+    assert local["levels"] == remote["levels"]
+
+
+async def test_operations_are_the_same(server: Served, clients: dict[str, AsyncAds]) -> None:
+    """But for the address of the review, which is that of whoever is asked."""
+    await clients["local"].create(server.accounts["google"], brief("google"))
+    local, remote = [await clients[door].operations() for door in DOORS]
+    assert [one.id for one in local] == [one.id for one in remote] and local
+    local_one, remote_one = [await clients[door].operation(local[0]) for door in DOORS]
+    differing = {name for name, value in local_one.data.items() if remote_one.data[name] != value}
+    assert differing == {"reviewUrl"}
+
+
+async def test_who_one_is(server: Served, clients: dict[str, AsyncAds]) -> None:
+    local, remote = [await clients[door].verify() for door in DOORS]
+    assert (local["kind"], local["credential"], local["role"], local["canWrite"]) == ("local", "local", "admin", True)
+    assert remote["kind"] == "key"
+    assert local["workspaceId"] == remote["workspaceId"]
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], network: str) -> None:
+    """As the documentation shows it; what comes of it differs in ids and times only."""
+    seen = []
+    for door in DOORS:
+        ads = clients[door]
+        (account,) = [one for one in await ads.accounts(network) if one.data["currency"] == "USD"]
+        written = brief(network)
+        wanted = CampaignBrief.model_validate(written) if door == "local" else written
+        operation = await ads.create(account, wanted)
+        assert (operation.status, operation.next_action, operation.retry_after_ms) == ("prepared", None, 0)
+        done = await ads.execute(operation, confirmed=True)
+        assert done.status == "succeeded" and done.id == operation.id
+        assert await ads.operation(operation.id) == done
+        live = await ads.activate(account, done)
+        assert (await ads.execute(live.id, confirmed=True)).status == "succeeded"
+        tree = await ads.tree(account)
+        campaign = [node["id"] for node in tree["nodes"] if node["kind"] == "campaign"][-1]
+        (paused,) = await ads.set_status(account, "campaign", [campaign], "paused")
+        cancelled = await ads.cancel(paused)
+        assert cancelled.status == "cancelled"
+        seen.append([shape(one.data) for one in (operation, done, live, paused, cancelled)])
+    assert seen[0] == seen[1]
+
+
+def shape(value: Any) -> Any:
+    """The data without its texts and numbers."""
+    if isinstance(value, dict):
+        return {name: shape(member) for name, member in value.items()}
+    return [shape(one) for one in value] if isinstance(value, list | tuple) else type(value).__name__
+
+
+# -- the same errors ----------------------------------------------------------------------------------------------
+
+
+async def both_raise(clients: dict[str, AsyncAds], ask: Ask) -> tuple[AdsunifyError, AdsunifyError]:
+    """What both doors raise: of one class, with one code, outcome and text."""
+    raised: list[AdsunifyError] = []
+    for door in DOORS:
+        with pytest.raises(AdsunifyError) as error:
+            await ask(clients[door])
+        raised.append(error.value)
+    local, remote = raised
+    assert isinstance(local, type(remote)), (local, remote)
+    assert (local.code, local.outcome, local.status) == (remote.code, remote.outcome, remote.status)
+    assert local.message == remote.message
+    return local, remote
+
+
+async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> None:
+    account = server.accounts["meta"]
+    asks: list[Ask] = [
+        lambda ads: ads.create(account, brief("meta", name="x", goal="sales")),
+        lambda ads: ads.create(account, brief("meta", budget__currency="EUR")),
+        lambda ads: ads.create("nonsense", brief("meta")),
+        lambda ads: ads.execute(NEVER, confirmed=False),
+        lambda ads: ads.catalog(account, "locales", limit=101),
+        lambda ads: ads.catalog(account, "no such thing!"),
+        lambda ads: ads.create(account, brief("meta"), idempotency_key="k" * 201),
+        lambda ads: ads.insights(account, "2026-02-02", "2026-02-01"),
+        lambda ads: ads.call("get_account"),
+        lambda ads: ads.call("get_keys", query={"limit": "1"}),
+    ]
+    for ask in asks:
+        local, remote = await both_raise(clients, ask)
+        assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
+        assert local.issues == remote.issues and local.issues
+        assert type(remote) is type(local)
+
+
+async def test_what_is_not_there(clients: dict[str, AsyncAds]) -> None:
+    for ask in (
+        lambda ads: ads.account(NEVER),
+        lambda ads: ads.operation(NEVER),
+        lambda ads: ads.create(NEVER, brief("meta")),
+        lambda ads: ads.disconnect(NEVER),
+    ):
+        local, remote = await both_raise(clients, ask)
+        assert type(local) is type(remote) is NotFound
+
+
+async def test_conflicts(server: Served, clients: dict[str, AsyncAds]) -> None:
+    account = server.accounts["meta"]
+    for ads in clients.values():
+        await ads.create(account, brief("meta"), idempotency_key="taken ключ")
+    local, remote = await both_raise(
+        clients, lambda ads: ads.create(account, brief("meta"), idempotency_key="taken ключ")
+    )
+    assert type(local) is type(remote) is Conflict
+
+
+async def test_errors_of_operations_carry_the_operation(server: Served, clients: dict[str, AsyncAds]) -> None:
+    operation = await clients["remote"].create(server.accounts["meta"], brief("meta"))
+    await server.networks.fault("meta", "status", path="/v26.0/act_1001/campaigns", value=400, times=2)
+    local, remote = await both_raise(clients, lambda ads: ads.execute(operation, confirmed=True))
+    assert type(local) is type(remote) is OperationError
+    assert (local.code, local.outcome) == ("provider_rejected", "not_applied")
+    assert local.native is not None and remote.native is not None
+    assert (local.native.status, remote.native.status) == (400, 400)
+    for error in (local, remote):
+        assert error.operation is not None and error.operation["id"] == operation.id
+    await clients["remote"].cancel(operation)
+    local, remote = await both_raise(clients, lambda ads: ads.execute(operation, confirmed=True))
+    assert (local.code, local.outcome) == ("operation_cancelled", "not_applied")
+
+
+async def test_errors_of_the_network(server: Served, clients: dict[str, AsyncAds]) -> None:
+    account = server.accounts["amazon"]
+    faults: list[tuple[str, dict[str, Any], type[ProviderError]]] = [
+        ("status", {"value": 500}, ProviderUnreadable),
+        ("status", {"value": 429}, ProviderThrottled),
+        ("reset_before", {}, ProviderUnreadable),
+    ]
+    for fault, more, kind in faults:
+        await server.networks.fault("amazon", fault, path="/sp/campaigns/list", times=1000, **more)
+        local, remote = await both_raise(clients, lambda ads: ads.tree(account))
+        server.networks.state.faults.told.clear()
+        assert isinstance(local, kind) and isinstance(remote, kind)
+        assert local.native.status == remote.native.status
+        assert local.retry_after == remote.retry_after or isinstance(local, ProviderThrottled)
+    local, remote = await both_raise(clients, lambda ads: ads.catalog(account, "product_eligibility:a"))
+    assert type(local) is type(remote) is ProviderNotFound
+    world = server.networks.state.worlds["amazon"]
+    kept, world.tokens = world.tokens, {}
+    local, remote = await both_raise(clients, lambda ads: ads.tree(account))
+    world.tokens = kept
+    assert type(local) is type(remote) is TokenRefused
+    await clients["local"].tree(account)
+
+
+async def test_what_only_a_server_says(server: Served) -> None:
+    async with AsyncAds(server.base_url, token="adu_nobody") as nobody:
+        with pytest.raises(Unauthenticated):
+            await nobody.verify()
+
+
+@asynccontextmanager
+async def answering(answer: bytes) -> AsyncIterator[str]:
+    """A server that answers everything with these bytes and hangs up."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    listening = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async with listening:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"",
+        b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 15\r\n\r\n<html>no</html>",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]",
+        b'HTTP/1.1 500 No\r\nContent-Length: 15\r\n\r\n{"error": true}',
+        b'HTTP/1.1 200 OK\r\nContent-Length: 200\r\n\r\n{"data": {}}',
+    ],
+)
+async def test_an_answer_that_is_none(answer: bytes) -> None:
+    """What only reads was not applied; of everything else nobody knows."""
+    async with answering(answer) as url, AsyncAds(url, token="t") as ads:
+        with pytest.raises(ProviderUnreadable) as read:
+            await ads.verify()
+        assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
+        with pytest.raises(ProviderUnreadable) as write:
+            await ads.execute(NEVER, confirmed=True)
+        assert (write.value.code, write.value.outcome) == ("server_unreachable", "unknown")
+
+
+async def test_a_server_that_is_not_there() -> None:
+    async with AsyncAds("http://127.0.0.1:9", token="t") as ads:
+        with pytest.raises(ProviderUnreadable) as error:
+            await ads.execute(NEVER, confirmed=True)
+    assert error.value.outcome == "not_applied"
+
+
+# -- continuing and waiting ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_execute_continues(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
+    """It waits as long as the network asks, and goes on with the same operation."""
+    ads, writes = clients[door], server.networks.writes()
+    operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+    await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
+    done = await ads.execute(operation, confirmed=True)
+    assert done.status == "succeeded"
+    assert [step["state"] for step in done.data["receipt"]["steps"]].count("throttled") == 1
+    assert server.networks.writes() == writes + 5
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_execute_stops_on_unknown(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
+    ads = clients[door]
+    operation = await ads.create(server.accounts["meta"], brief("meta"))
+    await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
+    with pytest.raises(OperationError) as error:
+        await ads.execute(operation, confirmed=True)
+    assert (error.value.code, error.value.outcome) == ("outcome_unknown", "unknown")
+    assert (await ads.operation(operation)).status == "unknown"
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_insights_wait_for_the_report(
+    server: Served, clients: dict[str, AsyncAds], door: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waits.append(seconds)
+
+    monkeypatch.setattr(waiting, "asyncio", SimpleNamespace(sleep=sleep))
+    end = server.hands.now().date() - timedelta(days=5 if door == "local" else 9)
+    found = await clients[door].insights(server.accounts["amazon"], end - timedelta(days=2), end)
+    assert found["pending"] is None and found["coverage"]["complete"] is True
+    assert waits and min(waits) >= 1
+
+
+# -- the synchronous client ---------------------------------------------------------------------------------------
+
+
+async def test_both_clients_have_the_same_methods() -> None:
+    def methods(kind: type) -> dict[str, inspect.Signature]:
+        found = inspect.getmembers(kind, inspect.isfunction)
+        return {name: inspect.signature(method) for name, method in found if not name.startswith("_")}
+
+    awaited, plain = methods(AsyncAds), methods(Ads)
+    assert plain == {name: signature for name, signature in awaited.items() if name not in ("open", "close")}
+    assert all("Any" not in str(signature.return_annotation) for signature in plain.values())
+    assert inspect.signature(Ads) == inspect.signature(AsyncAds)
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_without_awaiting(server: Served, door: str) -> None:
+    def work() -> tuple[list[Account], Operation, Operation]:
+        if door == "local":
+            client = Ads(server.database, workspace="shop", environment=environment(server))
+        else:
+            client = Ads(server.base_url, token=server.people["admin"].tokens["write"])
+        with client as ads:
+            account = ads.account(server.accounts["google"])
+            operation = ads.create(account, brief("google"), idempotency_key=f"sync {door}")
+            done = ads.execute(operation, confirmed=True)
+            with pytest.raises(NotFound):
+                ads.operation(NEVER)
+            assert ads.catalog(account, "languages", limit=1)["page"]["nextCursor"]
+            return ads.accounts(), operation, done
+
+    accounts, operation, done = await asyncio.to_thread(work)
+    assert server.accounts["google"] in {one.id for one in accounts}
+    assert (operation.status, done.status, done.id) == ("prepared", "succeeded", operation.id)
+    assert operation.review_url.endswith(operation.id)
+
+
+async def test_clients_that_are_not_open() -> None:
+    ads = Ads("sqlite:///never.db")
+    with pytest.raises(RuntimeError, match="open the client first"):
+        ads.networks()
+    with pytest.raises(RuntimeError, match="open the client first"):
+        await AsyncAds("sqlite:///never.db").networks()
+    assert not Path("never.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("url", "token", "path"),
+    [
+        ("https://ads.example", None, "token"),
+        ("sqlite:///x.db", "t", "token"),
+        ("mysql://x", None, "database"),
+        ("sqlite://", None, "database"),
+    ],
+)
+async def test_addresses_that_are_none(url: str, token: str | None, path: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        async with AsyncAds(url, token=token, environment={}):
+            pass
+    assert [issue.path for issue in error.value.issues] == [path]
+
+    def work() -> None:
+        with pytest.raises(InvalidInput), Ads(url, token=token, environment={}):
+            pass
+
+    await asyncio.to_thread(work)
+
+
+async def test_an_operation_id_that_is_none(clients: dict[str, AsyncAds]) -> None:
+    with pytest.raises(InvalidInput, match="There is no such operation"):
+        await clients["local"].call("get_everything")
+
+
+INTERRUPTED = """
+import sys
+from adsunify import Ads
+
+database, sandbox, ring, operation = sys.argv[1:]
+environment = {"ADSUNIFY_SANDBOX_URL": sandbox, "ADSUNIFY_SECRET_KEYS": ring}
+with Ads(database, workspace="shop", environment=environment) as ads:
+    print("open", flush=True)
+    ads.execute(operation, confirmed=True)
+"""
+
+
+async def test_ctrl_c_waits_for_the_write_in_flight(server: Served, clients: dict[str, AsyncAds]) -> None:
+    """Its receipt is kept, no other write is begun, and what remains is handed back."""
+    operation = await clients["remote"].create(server.accounts["meta"], brief("meta"))
+    writes = server.networks.writes()
+    await server.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=1500)
+    (ring,) = RING.values()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", INTERRUPTED, server.database, server.networks.url, ring, operation.id,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while server.networks.writes() == writes:
+        assert process.returncode is None
+        await asyncio.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, errors = await process.communicate()
+    assert process.returncode != 0 and b"KeyboardInterrupt" in errors
+    shown = await clients["remote"].operation(operation)
+    assert (shown.status, shown.next_action, shown.data["stalled"]) == ("prepared", "execute", False)
+    assert [(step["key"], step["state"]) for step in shown.data["receipt"]["steps"]] == [("campaign", "applied")]
+    assert server.networks.writes() == writes + 1
+    assert (await clients["remote"].execute(operation, confirmed=True)).status == "succeeded"
+    assert server.networks.writes() == writes + 4
