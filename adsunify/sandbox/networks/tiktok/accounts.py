@@ -1,0 +1,73 @@
+"""The demo accounts, and the money of their currencies (sheet, sections 3 and 7)."""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.sandbox.framework import Account
+
+
+@frozen
+class Currency:
+    """`ratio` scales every floor and cap, which are given for the US dollar; `digits` after the point."""
+
+    ratio: int
+    digits: int
+
+    @property
+    def ad_group_least(self) -> Decimal:
+        """The least budget of an ad group for one day, in major units."""
+        return Decimal(20 * self.ratio)
+
+    @property
+    def campaign_least(self) -> Decimal:
+        """The least budget of a campaign, in major units."""
+        return Decimal(50 * self.ratio)
+
+    @property
+    def ceiling(self) -> Decimal:
+        """What a daily budget must stay below, in major units."""
+        return Decimal(10_000_000 * self.ratio)
+
+
+CURRENCIES: Mapping[str, Currency] = {"USD": Currency(1, 2), "JPY": Currency(100, 0), "EUR": Currency(1, 2)}
+
+
+def _account(
+    digits: str, name: str, currency: str, timezone: str, country: str, *, native_timezone: str | None = None,
+    status: str = "STATUS_ENABLE", custom_identity: bool = True, ads_only: bool = False, quiet_days: bool = False,
+) -> Account:  # fmt: skip
+    native: dict[str, Any] = {
+        "advertiser_id": digits,
+        "name": name,
+        "currency": currency,
+        "timezone": native_timezone or timezone,
+        "display_timezone": timezone,
+        "status": status,
+        "role": "ROLE_ADVERTISER",
+        "country": country,
+        "company": f"{name} Company",
+        "balance": Decimal(5000),
+        "owner_bc_id": BUSINESS_CENTER,
+        "advertiser_account_type": "AUCTION",
+        "can_use_custom_identity": custom_identity,
+        "ads_only_mode": ads_only,
+    }
+    return Account(digits, name, currency, timezone, {"native": native, "quiet_days": quiet_days})
+
+
+BUSINESS_CENTER = "7077770001"
+TOKYO, BERLIN, OLD = "7011113333", "7011114444", "7011115555"
+ACCOUNTS = (
+    _account("7011112222", "Demo New York", "USD", "America/New_York", "US", native_timezone="Etc/GMT+5"),
+    _account(TOKYO, "Demo Tokyo", "JPY", "Asia/Tokyo", "JP"),
+    # no more custom identities, dark posts only, and days without any delivery
+    _account(
+        BERLIN, "Demo Berlin", "EUR", "Europe/Berlin", "DE",
+        custom_identity=False, ads_only=True, quiet_days=True,
+    ),
+    # cannot serve now; holds a campaign of the old Smart+
+    _account(OLD, "Demo Chicago", "USD", "America/Chicago", "US", status="STATUS_LIMIT"),
+)  # fmt: skip

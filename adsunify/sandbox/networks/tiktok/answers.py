@@ -1,0 +1,73 @@
+"""The envelope of every answer, the codes of refusals (sheet, section 15), the guard, and whose account is meant."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Answer, Problem, Request, Token, valid
+
+HOSTS = ("business-api.tiktok.com",)
+API = "/open_api/v1.3"
+RATE_LIMITED = "rate_limited"
+# Section 15. A problem that is not named here is 40002, "parameter error (see message)".
+CODES: Mapping[str, int] = {
+    "unreadable": 40000,
+    "media_type": 40000,
+    "forbidden": 40001,
+    "missing": 40007,
+    "duplicate_request": 40050,
+    "video": 40053,
+    "minors": 40065,
+    RATE_LIMITED: 40100,
+    "token_expired": 40102,
+    "token_missing": 40104,
+    "token_invalid": 40105,
+    "invalid_grant": 40110,
+    "invalid_client": 40113,
+    "not_ready": 40201,
+    "advertiser": 40300,
+    "other_advertiser": 40301,
+    "processing": 40901,
+    "image_unreachable": 40902,
+    "image_url": 40903,
+    "duplicate_name": 40911,
+}
+PARAMETER_ERROR = 40002
+PARTIAL_SUCCESS = 20001
+
+
+def answer(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Answer:
+    """HTTP 200 whatever the code; `request_id` is the trace, not the idempotency number of a create."""
+    return Answer(200, {"code": code, "message": message, "request_id": secrets.token_hex(16).upper(), "data": data})
+
+
+def problem(request: Request, problem: Problem) -> Answer:
+    """A failed check: its code, and a message that names the parameter."""
+    del request
+    place = problem.where.strip("/").replace("/", ".")
+    message = f"{place}: {problem.message}" if place else problem.message
+    return answer({}, CODES.get(problem.code, PARAMETER_ERROR), message)
+
+
+def failure(request: Request, status: int) -> Answer:
+    """What never reached the API: an unknown path (a missing slash at the end too) or method, or a told fault."""
+    del request
+    text = {404: "404 page not found", 405: "405 method not allowed", 429: "429 too many requests"}
+    return Answer(status, text.get(status, f"{status} refused at the edge").encode(), media_type="text/plain")
+
+
+def guard(request: Request) -> Token:
+    """The token of the header `Access-Token`; neither `Authorization` nor the query will do (section 1)."""
+    if not request.headers.get("Access-Token"):
+        raise Problem("token_missing", "Access-Token", "Access token is empty. Please fill in a correct one")
+    token = valid(request, request.headers["Access-Token"])
+    if request.told("error_in_200"):
+        raise Problem(RATE_LIMITED, "", "Too many requests. Please retry in some time")
+    return token
+
+
+def account_of(request: Request, advertiser_id: str) -> Account:
+    """The account of this id. Problem."""
+    if (found := request.account(advertiser_id)) is None:
+        raise Problem("advertiser", "/advertiser_id", f"advertiser {advertiser_id} does not exist or is deleted")
+    return found

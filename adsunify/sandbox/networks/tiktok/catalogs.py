@@ -1,0 +1,95 @@
+"""Languages, interests, audiences, pixels and apps: a few plausible rows of each (sheet, section 13)."""
+
+from typing import Any
+
+from adsunify.sandbox.framework import Answer, Request, choice, json_text, listing, record, text
+from adsunify.sandbox.networks.tiktok.answers import account_of, answer
+from adsunify.sandbox.networks.tiktok.members import INDUSTRIES, LANGUAGES
+from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, one_of, page, paged
+
+_OF_ACCOUNT = {"advertiser_id": ADVERTISER}
+_INTERESTS: tuple[tuple[str, str, int, list[str]], ...] = (
+    ("15", "Apparel & Accessories", 1, ["15101", "15102"]),
+    ("15101", "Shoes", 2, []),
+    ("15102", "Bags", 2, []),
+    ("21", "Travel", 1, []),
+)
+_AUDIENCES = (
+    {"audience_id": "8401", "name": "Newsletter readers", "audience_type": "Customer File", "cover_num": 12000,
+     "is_valid": True, "is_expiring": False, "shared": False, "create_time": "2026-10-01 08:00:00"},
+    {"audience_id": "8402", "name": "Visitors, 30 days", "audience_type": "Website Traffic", "cover_num": 900,
+     "is_valid": False, "is_expiring": False, "shared": False, "create_time": "2026-10-02 08:00:00"},
+)  # fmt: skip
+_PIXELS: tuple[dict[str, Any], ...] = (
+    {"pixel_id": "8001", "pixel_code": "C4ABCDEF01", "pixel_name": "Shop pixel", "pixel_setup_mode": "MANUAL",
+     "events": [], "create_time": "2026-09-01 08:00:00"},
+)  # fmt: skip
+_APPS = ({"app_id": "8601", "app_name": "Street Shoes", "platform": "IOS", "package_name": "example.shop"},)
+
+
+def list_languages(request: Request) -> Answer:
+    """GET /tool/language/."""
+    account_of(request, request.query(_OF_ACCOUNT)["advertiser_id"])
+    return answer({"languages": [{"code": code, "name": name} for code, name in LANGUAGES.items()]})
+
+
+def list_interests(request: Request) -> Answer:
+    """GET /tool/interest_category/."""
+    more = {
+        "version": choice("1", "2"),
+        "language": text(),
+        "placements": json_text(listing(one_of(PLACEMENTS))),
+        "special_industries": json_text(INDUSTRIES),
+    }
+    account_of(request, request.query(_OF_ACCOUNT, more)["advertiser_id"])
+    rows = [
+        {
+            "interest_category_id": category,
+            "interest_category_name": name,
+            "level": level,
+            "sub_category_ids": below,
+            "placements": ["PLACEMENT_TIKTOK"],
+            "special_industries": [],
+        }
+        for category, name, level, below in _INTERESTS
+    ]
+    return answer({"interest_categories": rows})
+
+
+def list_audiences(request: Request) -> Answer:
+    """GET /dmp/custom_audience/list/."""
+    given = request.query(_OF_ACCOUNT, {**paged(100), "custom_audience_ids": json_text(listing(text(), 1, 100))})
+    account_of(request, given["advertiser_id"])
+    ids = given.get("custom_audience_ids")
+    return answer(page([row for row in _AUDIENCES if ids is None or row["audience_id"] in ids], given))
+
+
+def list_pixels(request: Request) -> Answer:
+    """GET /pixel/list/: 20 in a page at most."""
+    more = {
+        **paged(20),
+        "pixel_id": text(),
+        "code": text(),
+        "name": text(),
+        "order_by": one_of("LATEST_CREATE EARLIEST_CREATE"),
+        "filtering": json_text(record(optional={"available_for_catalog_only": choice(True, False)})),
+    }
+    given = request.query(_OF_ACCOUNT, more)
+    account_of(request, given["advertiser_id"])
+    rows = [
+        row
+        for row in _PIXELS
+        if given.get("pixel_id", row["pixel_id"]) == row["pixel_id"]
+        and given.get("code", row["pixel_code"]) == row["pixel_code"]
+        and given.get("name", row["pixel_name"]) in row["pixel_name"]
+    ]
+    found = page(rows, given)
+    return answer({"pixels": found["list"], "page_info": found["page_info"]})
+
+
+def list_apps(request: Request) -> Answer:
+    """GET /app/list/."""
+    given = request.query(_OF_ACCOUNT, {"app_platform_ids": json_text(listing(text()))})
+    account_of(request, given["advertiser_id"])
+    return answer({"apps": list(_APPS)})

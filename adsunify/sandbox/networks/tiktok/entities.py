@@ -1,0 +1,95 @@
+"""What is common to campaigns, ad groups and ads of both flows: names, finding them, their state (sections 4, 10)."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Entity, Problem, Request, World
+from adsunify.sandbox.networks.tiktok.shapes import moment
+
+MANUAL, SMART, OLD_SMART = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
+KINDS = ("campaign", "adgroup", "ad")
+REVIEW = timedelta(seconds=60)  # how long a new ad is in review (section 16; the time is chosen)
+_NOUNS = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
+
+
+def flow(smart: bool) -> str:
+    """`campaign_automation_type` of what a flow makes."""
+    return SMART if smart else MANUAL
+
+
+def id_name(kind: str, smart: bool = False) -> str:
+    """The name of the id of a kind; an ad of Upgraded Smart+ has one of its own."""
+    return "smart_plus_ad_id" if smart and kind == "ad" else f"{kind}_id"
+
+
+def found(request: Request, account: Account, kind: str, entity_id: str, smart: bool, where: str) -> Entity:
+    """A living entity of this account and flow. Problem."""
+    entity = request.world.find(kind, entity_id)
+    if entity is None:
+        raise Problem("missing", where, f"{_NOUNS[kind]} {entity_id} does not exist")
+    if entity.account != account.id:
+        raise Problem("other_advertiser", where, f"{_NOUNS[kind]} {entity_id} is another advertiser's")
+    if entity.data["campaign_automation_type"] != flow(smart):
+        made = entity.data["campaign_automation_type"]
+        raise Problem("value", where, f"the {_NOUNS[kind]} is {made} and cannot be written here")
+    if deleted(request.world, entity):
+        raise Problem("value", where, f"the {_NOUNS[kind]} is deleted")
+    return entity
+
+
+def above(world: World, entity: Entity) -> list[Entity]:
+    """The parents, the nearest first."""
+    parents = {"ad": "adgroup", "adgroup": "campaign"}
+    chain: list[Entity] = []
+    while entity.kind in parents and entity.parent is not None:
+        parent = world.find(parents[entity.kind], entity.parent)
+        assert parent is not None
+        chain.append(parent)
+        entity = parent
+    return chain
+
+
+def deleted(world: World, entity: Entity) -> bool:
+    """Deleted itself or with a parent."""
+    return any(one.data["operation_status"] == "DELETE" for one in (entity, *above(world, entity)))
+
+
+def secondary_status(request: Request, entity: Entity) -> str:
+    """The effective state. The order of the reasons is chosen: own switch, parents, account, review, schedule."""
+    prefix, now = f"{entity.kind.upper()}_STATUS", request.now
+    parents = above(request.world, entity)
+    for switch in ("DELETE", "DISABLE"):
+        if entity.data["operation_status"] == switch:
+            return f"{prefix}_{switch}"
+        for parent in parents:
+            if parent.data["operation_status"] == switch:
+                return f"{prefix}_{parent.kind.upper()}_{switch}"
+    account = request.account(entity.account)
+    if account is not None and account.extra["native"]["status"] != "STATUS_ENABLE":
+        return f"{prefix}_ADVERTISER_AUDIT_DENY"
+    if entity.kind == "campaign":
+        return "CAMPAIGN_STATUS_ENABLE"
+    group = entity if entity.kind == "adgroup" else parents[0]
+    if (state := _scheduled(group.data, now)) is not None:
+        return "AD_STATUS_DONE" if (entity.kind, state) == ("ad", "TIME_DONE") else f"{prefix}_{state}"
+    if entity.kind == "ad" and now - moment(entity.data["_review_from"]) < REVIEW:
+        return "AD_STATUS_AUDIT"
+    return f"{prefix}_DELIVERY_OK"
+
+
+def primary_status(secondary: str) -> str:
+    """The roll-up that lists can be filtered by."""
+    if secondary.endswith("_DELETE"):
+        return "STATUS_DELETE"
+    if secondary.endswith("_DISABLE"):
+        return "STATUS_DISABLE"
+    if secondary.endswith(("_TIME_DONE", "_STATUS_DONE")):
+        return "STATUS_TIME_DONE"
+    return "STATUS_DELIVERY_OK" if secondary.endswith(("_DELIVERY_OK", "_STATUS_ENABLE")) else "STATUS_NOT_DELIVERY"
+
+
+def _scheduled(group: Mapping[str, Any], now: datetime) -> str | None:
+    if "schedule_end_time" in group and moment(group["schedule_end_time"]) <= now:
+        return "TIME_DONE"
+    return "NOT_START" if moment(group["schedule_start_time"]) > now else None

@@ -1,0 +1,103 @@
+"""Plausible figures of any day, that follow from the account, the subject and the day alone (sheet, section 12).
+
+Every account has delivered on every day up to today, whatever else is in it, so that a report has rows at once.
+Levels below show the ads that are delivering now, from the day on which they were made. In an account with quiet days
+the 13th of a month had no delivery, and has no row.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
+
+from adsunify.sandbox.framework import Account
+from adsunify.sandbox.networks.tiktok.accounts import CURRENCIES
+
+Counts = Mapping[str, int]  # of one or more days; `spend` in hundredths of the ratio of the currency
+_QUIET = 13
+
+
+def counts(account: Account, subject: str, day: date, share: int = 1) -> Counts:
+    """What a subject (account or ad) did on a day, or in one of `share` equal parts of it."""
+    seed = hashlib.sha256(f"tiktok {account.id} {subject} {day}".encode()).digest()
+    impressions = (4000 + int.from_bytes(seed[:2], "big") % 6000) // share
+    clicks = impressions * (8 + seed[2] % 12) // 1000
+    return {
+        "impressions": impressions,
+        "clicks": clicks,
+        "spend": clicks * (20 + seed[3] % 30),
+        "video_play_actions": impressions * 9 // 10,
+        "video_watched_2s": impressions * 4 // 10,
+        "video_watched_6s": impressions * 2 // 10,
+        "reach": impressions * (70 + seed[4] % 20) // 100,
+        "likes": impressions // 90,
+        "comments": impressions // 2000,
+        "shares": impressions // 1500,
+        "follows": impressions // 3000,
+        "weekend": int(day.weekday() >= 5),
+    }
+
+
+def days(account: Account, first: date, last: date) -> Iterable[date]:
+    """The days of a range with delivery, the newest first."""
+    day = last
+    while day >= first:
+        if not (account.extra["quiet_days"] and day.day == _QUIET):
+            yield day
+        day -= timedelta(days=1)
+
+
+def total(parts: Iterable[Counts]) -> Counts:
+    """Sums; `reach` counts people once, so the sum of several days is too high and is cut down."""
+    together = list(parts)
+    added = {name: sum(part[name] for part in together) for name in together[0]}
+    return added if len(together) == 1 else {**added, "reach": added["reach"] * 6 // 10}
+
+
+def _of(name: str) -> Callable[[Account, Counts], str]:
+    return lambda account, one: str(one[name])
+
+
+def _money(account: Account, hundredths: Decimal) -> str:
+    currency = CURRENCIES[account.currency]
+    amount = hundredths * currency.ratio / 100
+    return format(amount.quantize(Decimal(1).scaleb(-currency.digits), ROUND_HALF_UP), "f")
+
+
+def _divided(above: int, below: int, factor: int = 1) -> str:
+    if not below:
+        return "0.00"
+    return format((Decimal(above) * factor / below).quantize(Decimal("0.01"), ROUND_HALF_UP), "f")
+
+
+def _rate(account: Account, above: int, below: int, factor: int = 1) -> str:
+    return _money(account, Decimal(above) * factor / below) if below else _money(account, Decimal(0))
+
+
+# Every value is a string; of a campaign that is optimized for clicks conversions mean nothing: 0, or "-" (weekends).
+METRICS: Mapping[str, Callable[[Account, Counts], str]] = {
+    **{
+        name: _of(name)
+        for name in (
+            "impressions", "clicks", "video_play_actions", "video_watched_2s", "video_watched_6s", "reach", "likes",
+            "comments", "shares", "follows",
+        )
+    },
+    "spend": lambda account, one: _money(account, Decimal(one["spend"])),
+    "ctr": lambda account, one: _divided(one["clicks"], one["impressions"], 100),
+    "cpc": lambda account, one: _rate(account, one["spend"], one["clicks"]),
+    "cpm": lambda account, one: _rate(account, one["spend"], one["impressions"], 1000),
+    "frequency": lambda account, one: _divided(one["impressions"], one["reach"]),
+    "conversion": lambda account, one: "-" if one["weekend"] else "0",
+    "cost_per_conversion": lambda account, one: "-" if one["weekend"] else "0.00",
+    "conversion_rate": lambda account, one: "-" if one["weekend"] else "0.00",
+    "total_complete_payment_rate": lambda account, one: "-",
+    "total_purchase_value": lambda account, one: "-",
+    "currency": lambda account, one: account.currency,
+}  # fmt: skip
+
+
+def shown(account: Account, one: Counts, metrics: Iterable[str]) -> dict[str, Any]:
+    """The asked metrics of one row."""
+    return {name: METRICS[name](account, one) for name in metrics}

@@ -1,0 +1,203 @@
+"""The places that TikTok knows (GeoNames ids), each inside another, and the calls about them (sheet, section 9)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+
+from adsunify.sandbox.framework import Answer, Problem, Request, json_text, listing, record, text
+from adsunify.sandbox.networks.tiktok.answers import account_of, answer
+from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, listed, one_of
+
+OBJECTIVES = (
+    "APP_INSTALL APP_PROMOTION BRAND_CONSIDERATION CATALOG_SALES CONVERSIONS ENGAGEMENT LEAD_GENERATION PRODUCT_SALES"
+    " REACH RF_APP_INSTALL RF_ENGAGEMENT RF_REACH RF_TRAFFIC RF_VIDEO_VIEW SHOP_PURCHASES TOPVIEW_REACH TRAFFIC"
+    " VIDEO_VIEWS WEB_CONVERSIONS"
+)
+PROMOTIONS = (
+    "APP_ANDROID APP_IOS EXTERNAL_OR_DISPLAY GAME LEAD_GENERATION LEAD_GEN_CLICK_TO_CALL"
+    " LEAD_GEN_CLICK_TO_SOCIAL_MEDIA_APP_MESSAGE LEAD_GEN_CLICK_TO_TT_DIRECT_MESSAGE LIVE_SHOPPING PSA_PRODUCT"
+    " TIKTOK_SHOP VIDEO_SHOPPING WEBSITE WEBSITE_OR_DISPLAY"
+)
+PLACEMENTS = "PLACEMENT_TIKTOK PLACEMENT_PANGLE PLACEMENT_GLOBAL_APP_BUNDLE"
+LEVELS = ("COUNTRY", "PROVINCE", "CITY", "DISTRICT")
+
+
+@frozen
+class Place:
+    """One place; `parent` is "0" for a country."""
+
+    id: str
+    name: str
+    country: str
+    level: str = "COUNTRY"
+    parent: str = "0"
+
+
+# Country code and id. A country that is not here cannot be delivered to.
+_COUNTRIES = listed("""
+    US 6252001 CA 6251999 MX 3996063 BR 3469034 AR 3865483 CL 3895114 CO 3686110 PE 3932488 EC 3658394 UY 3439705
+    PY 3437598 BO 3923057 CR 3624060 PA 3703430 GT 3595528 DO 3508796 GB 2635167 IE 2963597 FR 3017382 DE 2921044
+    AT 2782113 CH 2658434 IT 3175395 ES 2510769 PT 2264397 NL 2750405 BE 2802361 LU 2960313 DK 2623032 SE 2661886
+    NO 3144096 FI 660013 IS 2629691 PL 798544 CZ 3077311 SK 3057568 HU 719819 RO 798549 BG 732800 GR 390903
+    HR 3202326 SI 3190538 EE 453733 LV 458258 LT 597427 CY 146669 MT 2562770 UA 690791 TR 298795 IL 294640
+    AE 290557 SA 102358 QA 289688 KW 285570 BH 290291 OM 286963 JO 248816 EG 357994 MA 2542007 ZA 953987
+    NG 2328926 KE 192950 JP 1861060 KR 1835841 TW 1668284 SG 1880251 MY 1733045 TH 1605651 VN 1562822 PH 1694008
+    ID 1643084 AU 2077456 NZ 2186224
+""")
+_NAMES = {
+    "US": "United States", "CA": "Canada", "GB": "United Kingdom", "DE": "Germany", "FR": "France", "NO": "Norway",
+    "JP": "Japan", "AU": "Australia", "BR": "Brazil", "MX": "Mexico", "ES": "Spain", "IT": "Italy", "SE": "Sweden",
+}  # fmt: skip
+PLACES: Mapping[str, Place] = {
+    place.id: place
+    for place in (
+        *(
+            Place(place, _NAMES.get(country, country), country)
+            for country, place in zip(_COUNTRIES[::2], _COUNTRIES[1::2], strict=True)
+        ),
+        Place("5332921", "California", "US", "PROVINCE", "6252001"),
+        Place("5128638", "New York", "US", "PROVINCE", "6252001"),
+        Place("5368361", "Los Angeles", "US", "CITY", "5332921"),
+        Place("5391959", "San Francisco", "US", "CITY", "5332921"),
+        Place("5128581", "New York City", "US", "CITY", "5128638"),
+        Place("5110302", "Brooklyn", "US", "DISTRICT", "5128581"),
+        Place("6269131", "England", "GB", "PROVINCE", "2635167"),
+        Place("2638360", "Scotland", "GB", "PROVINCE", "2635167"),
+        Place("2643743", "London", "GB", "CITY", "6269131"),
+        Place("3333138", "Camden", "GB", "DISTRICT", "2643743"),
+        Place("2950157", "Berlin", "DE", "PROVINCE", "2921044"),
+        Place("2951839", "Bavaria", "DE", "PROVINCE", "2921044"),
+        Place("2867714", "Munich", "DE", "CITY", "2951839"),
+        Place("1850144", "Tokyo", "JP", "PROVINCE", "1861060"),
+        Place("1853904", "Osaka", "JP", "PROVINCE", "1861060"),
+        Place("1850147", "Shibuya", "JP", "CITY", "1850144"),
+    )
+}
+EEA = {
+    "AT", "BE", "BG", "HR", "CY", "CZ", "DK", "EE", "FI", "FR", "DE", "GR", "HU", "IS", "IE", "IT", "LV", "LT", "LU",
+    "MT", "NL", "NO", "PL", "PT", "RO", "SK", "SI", "ES", "SE",
+}  # fmt: skip
+LATIN_AMERICA = {
+    "MX", "BR", "AR", "CL", "CO", "PE", "EC", "UY", "PY", "BO", "CR", "PA", "GT", "DO",
+}  # fmt: skip
+NO_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred (section 9)
+
+_RANGES = {"TO_COUNTRY": 1, "TO_PROVINCE": 2, "TO_CITY": 3, "TO_DISTRICT": 4, "ALL": 4}
+_REGION = {
+    "advertiser_id": ADVERTISER,
+    "placements": json_text(listing(one_of(PLACEMENTS), 1)),
+    "objective_type": one_of(OBJECTIVES),
+}
+_REGION_MORE = {
+    "level_range": one_of(" ".join(_RANGES)),
+    "language": text(),
+    "promotion_type": one_of(PROMOTIONS),
+    "operating_system": one_of("ANDROID IOS"),
+}
+_SETTING = {
+    "brand_safety_partner": one_of("IAS OPEN_SLATE"),
+    "brand_safety_type": one_of("EXPANDED_INVENTORY LIMITED_INVENTORY NO_BRAND_SAFETY STANDARD_INVENTORY THIRD_PARTY"),
+    "operating_system": one_of("ANDROID IOS"),
+    "promotion_type": one_of(PROMOTIONS),
+}
+_SEARCH = record(
+    {
+        "advertiser_id": ADVERTISER,
+        "keywords": listing(text(), 1, 1000),
+        "objective_type": one_of(OBJECTIVES),
+        "placements": listing(one_of(PLACEMENTS), 1),
+        "search_type": one_of("BATCH_REGION_SEARCH BATCH_ZIPCODE_SEARCH FUZZY_SEARCH"),
+    },
+    {
+        **_SETTING,
+        "geo_types": listing(one_of("CITY COUNTRY DISTRICT DMA POST_TOWN PROVINCE TOWN ZIP_CODE")),
+        "region_codes": listing(text(2, 2)),
+    },
+)
+_INFO = record(
+    {"advertiser_id": ADVERTISER, "targeting_ids": listing(text(), 1, 1000)},
+    {
+        **_SETTING,
+        "objective_type": one_of(OBJECTIVES),
+        "placements": listing(one_of(PLACEMENTS)),
+        "scene": one_of("GEO ISP"),
+    },
+)
+
+
+def inside(place: Place) -> Iterator[Place]:
+    """The places that contain this one, the nearest first."""
+    while place.parent != "0":
+        place = PLACES[place.parent]
+        yield place
+
+
+def check_places(ids: Sequence[str], where: str) -> None:
+    """Known places, none twice and none inside another (section 9: overlap is refused). Problem."""
+    for position, one in enumerate(ids):
+        if one not in PLACES:
+            raise Problem("value", f"{where}/{position}", f"location {one} does not exist or cannot be delivered to")
+        over = next((place.id for place in inside(PLACES[one]) if place.id in ids), None)
+        if over is not None or one in ids[:position]:
+            raise Problem("value", f"{where}/{position}", f"locations overlap: {one} and {over or one}")
+
+
+def list_regions(request: Request) -> Answer:
+    """GET /tool/region/. Without `level_range` down to provinces (chosen)."""
+    given = request.query(_REGION, _REGION_MORE)
+    account_of(request, given["advertiser_id"])
+    shown = LEVELS[: _RANGES[given.get("level_range", "TO_PROVINCE")]]
+    rows = [_region(place, shown) for place in PLACES.values() if place.level in shown]
+    return answer({"region_info": rows})
+
+
+def search(request: Request) -> Answer:
+    """POST /tool/targeting/search/: by name; a fuzzy search takes one keyword. Post codes are not simulated."""
+    request.query()
+    given = request.json(_SEARCH)
+    account_of(request, given["advertiser_id"])
+    if given["search_type"] == "FUZZY_SEARCH" and len(given["keywords"]) > 1:
+        raise Problem("value", "/keywords", "FUZZY_SEARCH takes one keyword")
+    if given["search_type"] != "FUZZY_SEARCH" and not given.get("region_codes"):
+        raise Problem("required", "/region_codes", f"{given['search_type']} needs region_codes")
+    kinds, countries = given.get("geo_types", LEVELS), given.get("region_codes")
+    rows = [
+        _tag(place, keyword)
+        for keyword in given["keywords"]
+        for place in PLACES.values()
+        if keyword.lower() in place.name.lower()
+        and place.level in kinds
+        and (countries is None or place.country in countries)
+        and given["search_type"] != "BATCH_ZIPCODE_SEARCH"
+    ]
+    return answer({"targeting_tag_list": rows[:100]})
+
+
+def info(request: Request) -> Answer:
+    """POST /tool/targeting/info/: of known ids; others are left out."""
+    request.query()
+    given = request.json(_INFO)
+    account_of(request, given["advertiser_id"])
+    known = [PLACES[one] for one in given["targeting_ids"] if one in PLACES]
+    return answer({"targeting_tag_list": [_tag(place, None) for place in known]})
+
+
+def _region(place: Place, shown: Sequence[str]) -> dict[str, Any]:
+    below = [one.id for one in PLACES.values() if one.parent == place.id and one.level in shown]
+    return {
+        "location_id": place.id,
+        "name": place.name,
+        "parent_id": place.parent,
+        "region_code": place.country,
+        "level": place.level,
+        "area_type": "ADMIN",
+        "next_level_ids": below,
+    }
+
+
+def _tag(place: Place, keyword: str | None) -> dict[str, Any]:
+    geo = {"geo_id": place.id, "geo_type": place.level, "region_code": place.country, "parent_id": place.parent}
+    path = ", ".join(one.name for one in (place, *inside(place)))
+    row = {"targeting_type": "GEO", "name": place.name, "status_info": {"status": "ENABLED"}}
+    return {**row, "geo": {**geo, "description": path}, **({} if keyword is None else {"keyword": keyword})}

@@ -1,0 +1,214 @@
+"""Creates and updates of both flows (sheet, sections 5a, 5b, 11 and 14)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Request
+from adsunify.sandbox.networks.tiktok import members, smart_plus
+from adsunify.sandbox.networks.tiktok.answers import account_of, answer
+from adsunify.sandbox.networks.tiktok.entities import flow, found, id_name
+from adsunify.sandbox.networks.tiktok.identities import check_creative
+from adsunify.sandbox.networks.tiktok.reads import native
+from adsunify.sandbox.networks.tiktok.rules import INFINITE, NO_BID, Change, check_ad_group, check_campaign, wrong
+from adsunify.sandbox.networks.tiktok.shapes import written
+
+Data = dict[str, Any]
+_CREATE = {False: members.CREATE, True: smart_plus.CREATE}
+_UPDATE = {False: members.UPDATE, True: smart_plus.UPDATE}
+_ADDRESS = ("advertiser_id", "campaign_id", "adgroup_id", "ad_id", "smart_plus_ad_id", "request_id")
+
+
+def create_campaign(request: Request, *, smart: bool) -> Answer:
+    """POST /campaign/create/ and /smart_plus/campaign/create/. What is left out: enabled; Smart+ with CBO (chosen)."""
+    account, sent = _sent(request, "campaign", _CREATE[smart])
+    _once(request, account, sent)
+    data = {"operation_status": "ENABLE", "budget_optimize_on": smart, "budget_mode": INFINITE, **_kept(sent)}
+    check_campaign(account, data)
+    made = request.world.create("campaign", account.id, {**data, "campaign_automation_type": flow(smart)})
+    return answer(native(request, made, smart))
+
+
+def create_ad_group(request: Request, *, smart: bool) -> Answer:
+    """POST /adgroup/create/ and /smart_plus/adgroup/create/."""
+    account, sent = _sent(request, "adgroup", _CREATE[smart])
+    campaign = found(request, account, "campaign", sent["campaign_id"], smart, "/campaign_id")
+    _once(request, account, sent)
+    defaults = {"operation_status": "ENABLE", "bid_type": NO_BID, "placement_type": "PLACEMENT_TYPE_AUTOMATIC"}
+    if smart:
+        defaults["targeting_optimization_mode"] = "AUTOMATIC"
+    data = {**defaults, **_kept(sent)}
+    check_ad_group(_change(request, account, campaign, data, smart))
+    data["campaign_automation_type"] = flow(smart)
+    made = request.world.create("adgroup", account.id, data, parent=campaign.id)
+    return answer(native(request, made, smart))
+
+
+def create_ads(request: Request) -> Answer:
+    """POST /ad/create/: all creatives or none (chosen)."""
+    account, sent = _sent(request, "ad", members.CREATE)
+    group = found(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
+    _transcoded(request, "/creatives/0/video_id")
+    made = []
+    for position, creative in enumerate(sent["creatives"]):
+        check_creative(request, account, creative, f"/creatives/{position}")
+        data = {"operation_status": "ENABLE", **creative, **_review(request), "campaign_automation_type": flow(False)}
+        made.append(request.world.create("ad", account.id, data, parent=group.id))
+    creatives = [native(request, one, False) for one in made]
+    return answer({"ad_ids": [one.id for one in made], "creatives": creatives, "need_audit": True})
+
+
+def create_smart_ad(request: Request) -> Answer:
+    """POST /smart_plus/ad/create/. The manual lists show it under an ad id of its own."""
+    account, sent = _sent(request, "ad", smart_plus.CREATE)
+    group = found(request, account, "adgroup", sent["adgroup_id"], True, "/adgroup_id")
+    _transcoded(request, "/creative_list/0/creative_info/video_info/video_id")
+    data = {"operation_status": "ENABLE", **_kept(sent), **_review(request), "campaign_automation_type": flow(True)}
+    _check_smart_ad(request, account, data)
+    made = request.world.create("ad", account.id, data, parent=group.id)
+    made = request.world.put(made, {**made.data, "_ad_id": request.world.allocate()})
+    return answer(native(request, made, True))
+
+
+def update_campaign(request: Request, *, smart: bool) -> Answer:
+    """POST /campaign/update/ and /smart_plus/campaign/update/."""
+    account, entity, sent = _updated(request, "campaign", smart)
+    if "budget" in sent and entity.data["budget_mode"] == INFINITE:
+        raise wrong("budget", "the campaign holds no budget")
+    if sent.get("special_industries"):
+        raise wrong("special_industries", "may only be cleared")
+    data = {**entity.data, **sent}
+    check_campaign(account, data)
+    return answer(native(request, request.world.put(entity, data), smart))
+
+
+def update_ad_group(request: Request, *, smart: bool) -> Answer:
+    """POST /adgroup/update/ and /smart_plus/adgroup/update/: what is left out stays."""
+    account, entity, sent = _updated(request, "adgroup", smart)
+    for name in ("schedule_start_time", "schedule_end_time"):
+        if name in sent and "schedule_type" not in sent:
+            raise Problem("required", "/schedule_type", f"goes with {name}")
+    campaign = request.world.find("campaign", entity.parent or "")
+    assert campaign is not None
+    if campaign.data["budget_optimize_on"]:
+        for name in ("budget", "bid_type", "bid_price", "conversion_bid_price"):
+            if name in sent:
+                raise wrong(name, "is locked: the campaign holds the budget (budget_optimize_on)")
+    data = {**entity.data, **sent}
+    if sent.get("bid_type") == NO_BID:  # the bid of before goes
+        for name in ("bid_price", "conversion_bid_price"):
+            if name not in sent:
+                data.pop(name, None)
+    if sent.get("schedule_type") == "SCHEDULE_FROM_NOW" and "schedule_end_time" not in sent:
+        data.pop("schedule_end_time", None)
+    check_ad_group(_change(request, account, campaign, data, smart, entity.data))
+    return answer(native(request, request.world.put(entity, data), smart))
+
+
+def update_ads(request: Request) -> Answer:
+    """POST /ad/update/: with `patch_update` some members, without it the whole creative anew."""
+    account, sent = _sent(request, "ad", members.UPDATE)
+    group = found(request, account, "adgroup", sent["adgroup_id"], False, "/adgroup_id")
+    patch, changed = sent.get("patch_update", False), []
+    for position, creative in enumerate(sent["creatives"]):
+        where = f"/creatives/{position}"
+        entity = found(request, account, "ad", creative["ad_id"], False, f"{where}/ad_id")
+        if entity.parent != group.id:
+            raise Problem("value", f"{where}/ad_id", f"ad {entity.id} is not in ad group {group.id}")
+        new = _kept(creative)
+        refused = [name for name in new if patch and name not in members.PATCHED]
+        if refused:
+            raise Problem("unknown", f"{where}/{refused[0]}", "cannot be changed with patch_update")
+        kept = entity.data if patch else {name: entity.data[name] for name in _LASTING}
+        data = {**kept, **new, **_review(request)}
+        if new.get("identity_type", "BC_AUTH_TT") != "BC_AUTH_TT" and "identity_authorized_bc_id" not in new:
+            data.pop("identity_authorized_bc_id", None)
+        check_creative(request, account, data, where)
+        changed.append(request.world.put(entity, data))
+    creatives = [native(request, one, False) for one in changed]
+    return answer({"ad_ids": [one.id for one in changed], "creatives": creatives, "need_audit": True})
+
+
+def update_smart_ad(request: Request) -> Answer:
+    """POST /smart_plus/ad/update/: what is left out stays (chosen); each list is replaced whole."""
+    account, entity, sent = _updated(request, "ad", smart=True)
+    data = {**entity.data, **sent, **_review(request)}
+    _check_smart_ad(request, account, data)
+    return answer(native(request, request.world.put(entity, data), True))
+
+
+_LASTING = ("operation_status", "campaign_automation_type")
+
+
+def _sent(request: Request, kind: str, tables: Mapping[str, Any]) -> tuple[Account, Data]:
+    request.query()
+    given: Data = request.json(tables[kind])
+    return account_of(request, given["advertiser_id"]), given
+
+
+def _updated(request: Request, kind: str, smart: bool) -> tuple[Account, Entity, Data]:
+    account, given = _sent(request, kind, _UPDATE[smart])
+    name = id_name(kind, smart)
+    return account, found(request, account, kind, given[name], smart, f"/{name}"), _kept(given)
+
+
+def _kept(sent: Mapping[str, Any]) -> Data:
+    return {name: value for name, value in sent.items() if name not in _ADDRESS}
+
+
+def _once(request: Request, account: Account, sent: Mapping[str, Any]) -> None:
+    """A request_id succeeds once per advertiser, whatever it made (section 5). A refused create leaves it free."""
+    if "request_id" not in sent:
+        return
+    key = f"{account.id}:{int(sent['request_id'])}"
+    if request.world.find("request", key) is not None:
+        raise Problem("duplicate_request", "/request_id", "duplicated request")
+    request.world.create("request", account.id, {}, id=key, logged=False)
+
+
+def _change(
+    request: Request,
+    account: Account,
+    campaign: Entity,
+    data: Data,
+    smart: bool,
+    before: Mapping[str, Any] | None = None,
+) -> Change:
+    def spec(whole: Mapping[str, Any]) -> Mapping[str, Any]:
+        return whole["targeting_spec"] if smart else whole
+
+    place = "targeting_spec/" if smart else ""
+    old = None if before is None else spec(before)
+    return Change(account, request.now, data, spec(data), place, campaign.data, before, old)
+
+
+def _review(request: Request) -> Data:
+    return {"_review_from": written(request.now)}
+
+
+def _transcoded(request: Request, where: str) -> None:
+    """The told fault slow_media; TikTok has no place where it would say how long to wait."""
+    if request.told("slow_media"):
+        raise Problem("processing", where, "the video is being transcoded")
+
+
+def _check_smart_ad(request: Request, account: Account, data: Data) -> None:
+    """Each creative in the words of the manual flow."""
+    if "creative_list" not in data:
+        raise Problem("required", "/creative_list", "is required")
+    texts, links = data.get("ad_text_list"), data.get("landing_page_url_list")
+    actions, configuration = data.get("call_to_action_list"), data.get("ad_configuration", {})
+    for position, one in enumerate(data["creative_list"]):
+        where, info = f"/creative_list/{position}/creative_info", one["creative_info"]
+        creative = {
+            **{name: value for name, value in info.items() if not name.endswith("_info")},
+            "ad_name": data["ad_name"],
+            **({"ad_text": texts[0]["ad_text"]} if texts else {}),
+            **({"landing_page_url": links[0]["landing_page_url"]} if links else {}),
+            **({"call_to_action": actions[0]["call_to_action"]} if actions else {}),
+            **{
+                name: configuration[name] for name in ("dark_post_status", "call_to_action_id") if name in configuration
+            },
+            **({"video_id": info["video_info"]["video_id"]} if "video_info" in info else {}),
+            **({"image_ids": [image["web_uri"] for image in info["image_info"]]} if "image_info" in info else {}),
+        }
+        check_creative(request, account, creative, where)

@@ -1,0 +1,205 @@
+"""What the tests of the simulated TikTok API share: the examples of its sheet, and a logged-in client."""
+
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.tiktok import NETWORK
+
+HOST = "/business-api.tiktok.com"
+API = f"{HOST}/open_api/v1.3"
+APP = {"app_id": "sandbox-tiktok", "secret": "sandbox-secret"}
+CONSENT = {"app_id": "sandbox-tiktok", "state": "s1", "redirect_uri": "https://app.example/back"}
+NEW_YORK, TOKYO, BERLIN, CHICAGO = "7011112222", "7011113333", "7011114444", "7011115555"
+NOTHING = "nothing of this name is sent"
+# The examples of the sheet, section 5a, word for word.
+CAMPAIGN: dict[str, Any] = {
+    "advertiser_id": "7011112222",
+    "request_id": "4611686018427387001",
+    "campaign_name": "Autumn shoes",
+    "objective_type": "TRAFFIC",
+    "budget_mode": "BUDGET_MODE_INFINITE",
+    "budget_optimize_on": False,
+    "operation_status": "DISABLE",
+}
+AD_GROUP: dict[str, Any] = {
+    "advertiser_id": "7011112222",
+    "request_id": "4611686018427387002",
+    "campaign_id": "17900001",
+    "adgroup_name": "Autumn shoes",
+    "promotion_type": "WEBSITE",
+    "placement_type": "PLACEMENT_TYPE_NORMAL",
+    "placements": ["PLACEMENT_TIKTOK"],
+    "location_ids": ["2635167"],
+    "budget_mode": "BUDGET_MODE_TOTAL",
+    "budget": 640.5,
+    "schedule_type": "SCHEDULE_START_END",
+    "schedule_start_time": "2026-12-01 08:00:00",
+    "schedule_end_time": "2026-12-21 08:00:00",
+    "optimization_goal": "CLICK",
+    "billing_event": "CPC",
+    "bid_type": "BID_TYPE_CUSTOM",
+    "bid_price": 0.35,
+    "pacing": "PACING_MODE_SMOOTH",
+    "operation_status": "DISABLE",
+}
+CREATIVE: dict[str, Any] = {
+    "ad_name": "Autumn shoes",
+    "ad_format": "SINGLE_VIDEO",
+    "identity_type": "TT_USER",
+    "identity_id": "6bd1-aa",
+    "video_id": "v10033g50000abc",
+    "image_ids": ["ad-site-i18n-sg/20261101abc"],
+    "ad_text": "New season, same street",
+    "call_to_action": "LEARN_MORE",
+    "landing_page_url": "https://shop.example/autumn",
+    "dark_post_status": "ON",
+    "operation_status": "DISABLE",
+}
+AD: dict[str, Any] = {"advertiser_id": "7011112222", "adgroup_id": "17900002", "creatives": [CREATIVE]}
+NO_BID = {"bid_type": "BID_TYPE_NO_BID", "bid_price": NOTHING}
+DAILY = {"budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET", "budget": 20}
+# Section 5b.
+SMART_CAMPAIGN = {name: value for name, value in CAMPAIGN.items() if name != "budget_mode"}
+SMART_AD_GROUP: dict[str, Any] = {
+    **{name: value for name, value in AD_GROUP.items() if name not in ("location_ids", "pacing")},
+    "targeting_optimization_mode": "MANUAL",
+    "targeting_spec": {"location_ids": ["2635167"]},
+}
+INFO: dict[str, Any] = {
+    "ad_format": "SINGLE_VIDEO",
+    "video_info": {"video_id": "v10033g50000abc"},
+    "image_info": [{"web_uri": "ad-site-i18n-sg/20261101abc"}],
+    "identity_type": "TT_USER",
+    "identity_id": "6bd1-aa",
+}
+SMART_AD: dict[str, Any] = {
+    "advertiser_id": "7011112222",
+    "adgroup_id": "17900002",
+    "ad_name": "Autumn shoes",
+    "operation_status": "DISABLE",
+    "creative_list": [{"creative_info": INFO}],
+    "ad_text_list": [{"ad_text": "New season, same street"}],
+    "call_to_action_list": [{"call_to_action": "LEARN_MORE"}],
+    "landing_page_url_list": [{"landing_page_url": "https://shop.example/autumn"}],
+    "ad_configuration": {"dark_post_status": "ON"},
+}
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        web.headers["Access-Token"] = (await token(web))["access_token"]
+        yield web
+
+
+async def code(web: httpx.AsyncClient) -> str:
+    """What the callback gets, after a person has pressed the one button."""
+    page = await web.get(f"{HOST}/portal/auth", params=CONSENT)
+    action = re.search('action="([^"]*)"', page.text)
+    assert page.status_code == 200
+    assert action is not None
+    pressed = await web.post(action[1].replace("&amp;", "&"))
+    query = parse_qs(urlsplit(pressed.headers["Location"]).query)
+    assert query["state"] == ["s1"]
+    return query["auth_code"][0]
+
+
+async def token(web: httpx.AsyncClient) -> dict[str, Any]:
+    answer = await web.post(f"{API}/oauth2/access_token/", json={**APP, "auth_code": await code(web)})
+    return data_of(answer)
+
+
+def data_of(answer: httpx.Response) -> dict[str, Any]:
+    """`data` of a success: HTTP 200 and code 0."""
+    assert answer.status_code == 200, answer.text
+    body = json.loads(answer.text, parse_float=Decimal)
+    assert list(body) == ["code", "message", "request_id", "data"]
+    assert (body["code"], body["message"]) == (0, "OK"), answer.text
+    found: dict[str, Any] = body["data"]
+    return found
+
+
+def refused(answer: httpx.Response, code: int, field: str = "") -> str:
+    """The message of a refusal: HTTP 200 and another code (section 15)."""
+    assert answer.status_code == 200, answer.text
+    body = answer.json()
+    assert body["code"] == code, body
+    assert body["message"].startswith(field), body
+    assert body["data"] == {}
+    assert re.fullmatch("[0-9A-F]{32}", body["request_id"])
+    return str(body["message"])
+
+
+async def post(web: httpx.AsyncClient, path: str, body: dict[str, Any]) -> httpx.Response:
+    return await web.post(f"{API}{path}", json={name: value for name, value in body.items() if value is not NOTHING})
+
+
+async def get(web: httpx.AsyncClient, path: str, **query: Any) -> httpx.Response:
+    """Lists and objects go as JSON text."""
+    texts = {name: value if isinstance(value, str | int) else json.dumps(value) for name, value in query.items()}
+    return await web.get(f"{API}{path}", params=texts)
+
+
+async def read(web: httpx.AsyncClient, path: str, advertiser_id: str = NEW_YORK, **query: Any) -> dict[str, Any]:
+    return data_of(await get(web, path, advertiser_id=advertiser_id, **query))
+
+
+async def one(web: httpx.AsyncClient, kind: str, entity_id: str, advertiser_id: str = NEW_YORK) -> dict[str, Any]:
+    """The entity of this id, deleted ones too."""
+    filtering = {f"{kind}_ids": [entity_id], "primary_status": "STATUS_ALL"}
+    [found] = (await read(web, f"/{kind}/get/", advertiser_id, filtering=filtering))["list"]
+    assert isinstance(found, dict)
+    return found
+
+
+async def example(web: httpx.AsyncClient, **creative: Any) -> tuple[str, str, str]:
+    """The three steps of the sheet's example."""
+    campaign = data_of(await post(web, "/campaign/create/", CAMPAIGN))["campaign_id"]
+    group = data_of(await post(web, "/adgroup/create/", AD_GROUP))["adgroup_id"]
+    [ad] = data_of(await post(web, "/ad/create/", {**AD, "creatives": [{**CREATIVE, **creative}]}))["ad_ids"]
+    return campaign, group, ad
+
+
+async def smart_example(web: httpx.AsyncClient) -> tuple[str, str, str]:
+    campaign = data_of(await post(web, "/smart_plus/campaign/create/", SMART_CAMPAIGN))["campaign_id"]
+    group = data_of(await post(web, "/smart_plus/adgroup/create/", SMART_AD_GROUP))["adgroup_id"]
+    ad = data_of(await post(web, "/smart_plus/ad/create/", SMART_AD))["smart_plus_ad_id"]
+    return campaign, group, ad
+
+
+async def switch(
+    web: httpx.AsyncClient, kind: str, status: str, *ids: str, flow: str = "", **more: Any
+) -> httpx.Response:
+    name = "smart_plus_ad_ids" if flow and kind == "ad" else f"{kind}_ids"
+    body = {"advertiser_id": NEW_YORK, name: [*ids], "operation_status": status, **more}
+    return await post(web, f"{flow}/{kind}/status/update/", body)
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "tiktok"})).json()["writes"]
+    return [(row["kind"], row["id"]) for row in rows]
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+    answer = await web.post("/_sandbox/faults", json={"network": "tiktok", "fault": fault, **more})
+    assert (answer.status_code, answer.json().get("note")) == (200, None)
