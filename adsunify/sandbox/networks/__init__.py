@@ -11,6 +11,7 @@ MODULES = {
     "meta": "adsunify.sandbox.networks.meta",
     "google": "adsunify.sandbox.networks.google",
     "amazon": "adsunify.sandbox.networks.amazon",
+    "tiktok": "adsunify.sandbox.networks.tiktok",
     "pinterest": "adsunify.sandbox.networks.pinterest",
 }
 
