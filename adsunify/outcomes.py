@@ -240,7 +240,7 @@ def failure(network: Network, response: Response) -> ProviderError | None:
     verdict: Verdict | None = rule.verdict if rule is not None else None
     text = (found.message if found is not None else None) or f"The network answered {response.status}."
     text = f"{network.title}: {text}"
-    if response.status == 401:
+    if response.status == 401 and rule is None:
         return TokenRefused(text, native=error)
     if verdict == "throttled" or (rule is None and response.status == 429):
         return ProviderThrottled(text, native=error, retry_after=wait(network, response))
