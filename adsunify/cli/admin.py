@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import secrets
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -20,6 +18,9 @@ T = TypeVar("T")
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
 database_option = click.option(
     "--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where everything is kept."
+)
+password_option = click.option(
+    "--password", envvar="ADSUNIFY_PASSWORD", help="The password; one is made for whoever has none."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
@@ -45,12 +46,12 @@ def admin() -> None:
 @admin.command("init")
 @click.option("--workspace", required=True, help="The workspace's name.")
 @click.option("--email", required=True, help="The first admin's e-mail address.")
-@click.option("--password", help="His password; one is made where none is given.")
+@password_option
 @database_option
 @json_option
 def init(workspace: str, email: str, password: str | None, database: str, as_json: bool) -> None:
     """Make a workspace with its first admin and a write-enabled API key, all shown this once."""
-    made = with_store(database, lambda store: people.add(store, workspace, email, "admin", _password(password)))
+    made = with_store(database, lambda store: people.add(store, workspace, email, "admin", password))
     _show(made, as_json)
 
 
@@ -58,17 +59,13 @@ def init(workspace: str, email: str, password: str | None, database: str, as_jso
 @click.option("--workspace", required=True, help="The workspace's name.")
 @click.option("--email", required=True, help="The person's e-mail address.")
 @click.option("--role", type=click.Choice(["viewer", "member", "admin"]), default="member", show_default=True)
-@click.option("--password", help="The password; one is made where none is given.")
+@password_option
 @database_option
 @json_option
 def user(workspace: str, email: str, role: Role, password: str | None, database: str, as_json: bool) -> None:
     """Add a person to a workspace, with an API key that may do what the role may, all shown this once."""
-    made = with_store(database, lambda store: people.add(store, workspace, email, role, _password(password)))
+    made = with_store(database, lambda store: people.add(store, workspace, email, role, password))
     _show(made, as_json)
-
-
-def _password(given: str | None) -> str:
-    return given or os.environ.get("ADSUNIFY_PASSWORD") or secrets.token_urlsafe(15)
 
 
 def _show(made: dict[str, Json], as_json: bool) -> None:
@@ -76,7 +73,7 @@ def _show(made: dict[str, Json], as_json: bool) -> None:
         click.echo(dumps(made))
         return
     for name, value in made.items():
-        click.echo(f"{name:12} {value}")
+        click.echo(f"{name:12} {'(as it was)' if value is None else value}")
 
 
 @click.group()

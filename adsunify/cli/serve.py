@@ -15,6 +15,7 @@ from aiohttp import web
 from attrs import frozen
 
 from adsunify.actor import Actor
+from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
 from adsunify.sandbox import run as run_sandbox
 from adsunify.sandbox import sandbox as simulated
@@ -53,15 +54,18 @@ async def serving(
     allow_unsafe_durability: bool = False,
 ) -> AsyncIterator[Serving]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
-    listening = socket.create_server((host, port))
-    address = base_url or f"http://{host}:{listening.getsockname()[1]}"
-    opened = await open_service(
-        database,
-        os.environ,
-        base_url=address,
-        sandbox_url=sandbox_url,
-        allow_unsafe_durability=allow_unsafe_durability,
-    )
+    listening = _listening(host, port)
+    try:
+        opened = await open_service(
+            database,
+            os.environ,
+            base_url=base_url or f"http://{host}:{listening.getsockname()[1]}",
+            sandbox_url=sandbox_url,
+            allow_unsafe_durability=allow_unsafe_durability,
+        )
+    except BaseException:
+        listening.close()
+        raise
     runner = web.AppRunner(application(opened.service), shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
     try:
         await runner.setup()
@@ -72,6 +76,14 @@ async def serving(
         opened.service.stopping = True
         await runner.cleanup()
         await opened.service.close()
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    try:
+        return socket.create_server((host, port))
+    except OSError as reason:
+        why = str(reason) if reason.errno is None else os.strerror(reason.errno)
+        raise refused("--port", "unavailable", f"{port} of {host} cannot be listened on: {why}.") from None
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 
 from cryptography.exceptions import InvalidKey
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
@@ -12,6 +13,7 @@ from adsunify.actor import Role
 from adsunify.errors import refused
 from adsunify.store import Store, keys, people
 from adsunify.store.clock import Clock
+from adsunify.store.people import UserRecord, WorkspaceRecord
 from adsunify.wire import Json
 
 from .access import hashed, new_key
@@ -36,23 +38,36 @@ def password_matches(password: str, kept: str) -> bool:
     return True
 
 
-async def add(store: Store, workspace: str, email: str, role: Role, password: str) -> dict[str, Json]:
-    """Add a person (and the workspace, where there is none) with a new API key; the secrets are in the answer only."""
+async def add(store: Store, workspace: str, email: str, role: Role, password: str | None) -> dict[str, Json]:
+    """Add a person (and the workspace, where there is none) with a new API key; the secrets are in the answer only.
+
+    ``password`` None makes one for a person who has none, and keeps that of a person who has (then the answer's is
+    None). Raises InvalidInput.
+    """
     if "@" not in email or len(email) > 254:
         raise refused("email", "malformed", "is an e-mail address.")
     if not workspace.strip():
         raise refused("workspace", "required", "needs a name.")
-    if len(password) < SHORTEST_PASSWORD:
+    if password is not None and len(password) < SHORTEST_PASSWORD:
         raise refused("password", "too_short", f"has at least {SHORTEST_PASSWORD} characters.")
+    chosen = secrets.token_urlsafe(15) if password is None else password
     prefix, secret = new_key()
-    workspace_id, user_id = await store.write(
-        _add, workspace, email, role, hash_password(password), prefix, hashed(secret), store.clock
+    home, person = await store.write(
+        _add,
+        workspace.strip(),
+        email,
+        role,
+        hash_password(chosen),
+        password is not None,
+        prefix,
+        hashed(secret),
+        store.clock,
     )
     return {
-        "workspaceId": workspace_id,
-        "userId": user_id,
-        "email": email.strip().lower(),
-        "password": password,
+        "workspaceId": home.id,
+        "userId": person.id,
+        "email": person.email,
+        "password": chosen if password is not None or person.password_hash is None else None,
         "apiKey": secret,
     }
 
@@ -63,13 +78,16 @@ def _add(
     email: str,
     role: Role,
     password_hash: str,
+    replace: bool,
     prefix: str,
     secret_hash: str,
     clock: Clock,
-) -> tuple[str, str]:
+) -> tuple[WorkspaceRecord, UserRecord]:
+    """The workspace, and the person as he was before: without a password, if he is new."""
     home = people.ensure_workspace(connection, workspace, clock)
     person = people.ensure_user(connection, email, clock)
-    people.set_password(connection, person.id, password_hash)
+    if replace or person.password_hash is None:
+        people.set_password(connection, person.id, password_hash)
     people.set_membership(connection, home.id, person.id, role, clock)
-    keys.create(connection, home.id, person.id, "admin", prefix, secret_hash, role != "viewer", None, clock)
-    return home.id, person.id
+    keys.create(connection, home.id, person.id, role, prefix, secret_hash, role != "viewer", None, clock)
+    return home, person

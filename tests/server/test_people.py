@@ -1,0 +1,71 @@
+"""People are added by the command line: their secrets are told once, and what they have is kept."""
+
+from __future__ import annotations
+
+import pytest
+
+from adsunify.errors import InvalidInput
+from adsunify.service.people import add, hash_password, password_matches
+from adsunify.store import people
+
+from .served import Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def kept(server: Served, user_id: object) -> str:
+    found = (await server.service.store.read(people.user, str(user_id))).password_hash
+    assert found is not None
+    return found
+
+
+async def test_a_new_person(empty: Served) -> None:
+    made = await add(empty.service.store, "bakery", "  Ann@Bakery.example ", "member", None)
+    assert made["email"] == "ann@bakery.example"
+    assert password_matches(made["password"], await kept(empty, made["userId"]))
+    verified = await empty.caller(made["apiKey"]).get("/auth/verify")
+    assert (verified["workspace"], verified["role"], verified["canWrite"]) == ("bakery", "member", True)
+
+
+async def test_a_viewers_key_reads_only(empty: Served) -> None:
+    made = await add(empty.service.store, "bakery", "vic@bakery.example", "viewer", None)
+    (key,) = [key for key in await empty.caller(made["apiKey"]).get("/keys") if key["ownerId"] == made["userId"]]
+    assert (key["name"], key["canWrite"]) == ("viewer", False)
+
+
+async def test_who_has_a_password_keeps_it(empty: Served) -> None:
+    """Adding someone to a second workspace does not lock him out of the first."""
+    store = empty.service.store
+    first = await add(store, "bakery", "bob@bakery.example", "member", "correct horse")
+    assert first["password"] == "correct horse"
+    second = await add(store, "butcher", "BOB@bakery.example", "admin", None)
+    assert (second["userId"], second["password"]) == (first["userId"], None)
+    assert password_matches("correct horse", await kept(empty, first["userId"]))
+    third = await add(store, "butcher", "bob@bakery.example", "admin", "another horse")
+    assert third["password"] == "another horse"
+    assert password_matches("another horse", await kept(empty, first["userId"]))
+    assert (await empty.caller(first["apiKey"]).get("/auth/verify"))["workspace"] == "bakery"
+    assert (await empty.caller(second["apiKey"]).get("/auth/verify"))["workspace"] == "butcher"
+
+
+@pytest.mark.parametrize(
+    ("workspace", "email", "password", "path"),
+    [
+        ("bakery", "nobody", None, "email"),
+        ("bakery", "x" * 250 + "@x.example", None, "email"),
+        (" ", "a@x.example", None, "workspace"),
+        ("bakery", "a@x.example", "short", "password"),
+    ],
+)
+async def test_what_is_refused(empty: Served, workspace: str, email: str, password: str | None, path: str) -> None:
+    before = await empty.rows()
+    with pytest.raises(InvalidInput) as error:
+        await add(empty.service.store, workspace, email, "member", password)
+    assert [issue.path for issue in error.value.issues] == [path]
+    assert await empty.rows() == before
+
+
+async def test_passwords_are_argon2id(empty: Served) -> None:
+    one, two = hash_password("correct horse"), hash_password("correct horse")
+    assert one.startswith("$argon2id$") and one != two
+    assert password_matches("correct horse", one) and not password_matches("correct horsE", one)
