@@ -141,19 +141,24 @@ def data(answer: httpx.Response) -> dict[str, Any]:
 
 def exception(answer: httpx.Response, code: int = 1) -> str:
     """The message of the one object of an array write that failed; for ads `exceptions` is no list."""
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == 200, (answer.text, _sent(answer))
     (item,) = answer.json()["items"]
-    assert item["data"] is None
+    assert item["data"] is None, _sent(answer)
     ads = str(answer.request.url).endswith("/ads")
-    assert isinstance(item["exceptions"], dict if ads else list)
-    found = item["exceptions"] if ads else item["exceptions"][0]
+    found: Any = item["exceptions"]
+    assert isinstance(found, dict if ads else list)
+    found = found if ads else found[0]
     assert found["code"] == code, found
     return str(found["message"])
 
 
+def _sent(answer: httpx.Response) -> str:
+    return f"{answer.request.url} {answer.request.content.decode()}"
+
+
 def refused(answer: httpx.Response, status: int, code: int) -> str:
     """The message of a request that was refused as a whole."""
-    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert (answer.status_code, answer.json()["code"]) == (status, code), (answer.text, _sent(answer))
     assert list(answer.json()) == ["code", "message"]
     return str(answer.json()["message"])
 

@@ -31,7 +31,7 @@ from adsunify.sandbox.networks.pinterest.figures import day_of, delivering, draw
 from adsunify.sandbox.networks.pinterest.tables import STORAGE_HOST
 
 LINK_SECONDS, REPORT_SECONDS = 300, 3600
-# Level: the column of its id, the one of its name, and that id in an ad.
+# Level: the column of its id, and the one of its name.
 LEVELS: Mapping[str, tuple[str, str]] = {
     "account": ("AD_ACCOUNT_ID", "ADVERTISER_ID"),
     "campaign": ("CAMPAIGN_ID", "CAMPAIGN_NAME"),

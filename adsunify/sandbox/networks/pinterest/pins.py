@@ -77,12 +77,12 @@ def create_pin(request: Request) -> Answer:
     if "ad_account_id" in dict(request.pairs):
         _check_role(request)
     sent = request.json(PIN)
-    board = _exists(sent["board_id"], "board", "/board_id")
+    board = exists(sent["board_id"], "board", "/board_id")
     known = request.world.find("board", board)
     if known is not None and (known.account != owner or not _open(request, known)):
         raise Problem("board", "/board_id", "no such board of the acting person")
     if sent.get("board_section_id") is not None:
-        _exists(sent["board_section_id"], "section", "/board_section_id")
+        exists(sent["board_section_id"], "section", "/board_section_id")
     if "missing" in sent["media_source"].get("url", ""):
         raise Problem("value", "/media_source/url", "Sorry, we could not fetch the image")
     data = {name: value for name, value in sent.items() if name != "media_source"}
@@ -108,7 +108,8 @@ def known_type(request: Request, native_id: str) -> str | None:
     return None if pin is None else pin.data["creative_type"]
 
 
-def _exists(native_id: str, what: str, where: str) -> str:
+def exists(native_id: str, what: str, where: str) -> str:
+    """An id of something made elsewhere. Problem `what` (board, section, pin) where it is not found."""
     try:
         return str(_FOREIGN(native_id, where))
     except Problem as problem:
@@ -154,7 +155,7 @@ def _pins(request: Request, owner: str, wanted: Mapping[str, Any], board: str | 
 
 
 def _pin_view(request: Request, native_id: str) -> dict[str, Any]:
-    _exists(native_id, "pin", "/pin_id")
+    exists(native_id, "pin", "/pin_id")
     pin = request.world.find("pin", native_id)
     if pin is not None and pin.data.get("deleted"):
         raise Problem("pin", "", "the Pin is deleted")

@@ -7,10 +7,10 @@ object for ads; of an object that failed nothing is applied and `data` is null.
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Request, anything, foreign, listing
+from adsunify.sandbox.framework import Account, Answer, Entity, Problem, Request, anything, listing
 from adsunify.sandbox.networks.pinterest.answers import ITEM_CODES, account_of, native
 from adsunify.sandbox.networks.pinterest.fields import CREATE, UPDATE
-from adsunify.sandbox.networks.pinterest.pins import known_type
+from adsunify.sandbox.networks.pinterest.pins import exists, known_type
 from adsunify.sandbox.networks.pinterest.reads import KINDS, native_view
 from adsunify.sandbox.networks.pinterest.rules import (
     GONE,
@@ -24,7 +24,6 @@ from adsunify.sandbox.networks.pinterest.rules import (
 from adsunify.sandbox.networks.pinterest.tables import MOST_AD_GROUPS, MOST_PER_WRITE
 
 FAULTS = frozenset({"partial", "error_in_200"})
-_PIN = foreign(r"\d+")
 # What the network makes of what is left out.
 BORN: Mapping[str, Mapping[str, Any]] = {
     "campaign": {
@@ -151,7 +150,7 @@ def _parent(request: Request, kind: str, native_id: str, account: Account) -> En
 
 def _check_ad(request: Request, data: Mapping[str, Any]) -> None:
     """The Pin exists, and the ad names its type (chosen: refused where a Pin that is known here is of another)."""
-    pin = _PIN(data["pin_id"], "/pin_id")
+    pin = exists(data["pin_id"], "pin", "/pin_id")
     kind = known_type(request, pin)
     if kind is not None and data["creative_type"] != kind:
         raise refused("creative_type", f"the Pin is {kind}")

@@ -1,0 +1,271 @@
+"""The simulated Pinterest API over real HTTP: analytics and report jobs (sheet, section 12)."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import AsyncIterator
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from adsunify.sandbox.networks.pinterest.columns import SYNC, in_jobs
+from tests.sandbox.pinterest_calls import (
+    BERLIN,
+    LONDON,
+    NEW_YORK,
+    REPORT,
+    TOKYO,
+    V5,
+    Clock,
+    conversation,
+    data,
+    example,
+    patch,
+    read,
+    refused,
+    tell,
+    writes,
+)
+
+OCTOBER = {"start_date": "2026-10-01", "end_date": "2026-10-31", "granularity": "DAY"}
+COLUMNS = "SPEND_IN_MICRO_DOLLAR,TOTAL_IMPRESSION"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(clock) as web:
+        yield web
+
+
+async def rows(web: httpx.AsyncClient, account: str = NEW_YORK, of: str = "", **query: Any) -> list[dict[str, Any]]:
+    asked = {**OCTOBER, "columns": COLUMNS, **query}
+    found: list[dict[str, Any]] = await read(web, f"ad_accounts/{account}/{of}analytics", **asked)
+    return found
+
+
+async def finished(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> httpx.Response:
+    """The file of a report job."""
+    answer = await web.post(f"{V5}/ad_accounts/{account}/reports", json={**REPORT, **change})
+    assert answer.status_code == 200, answer.text
+    job = answer.json()
+    assert (job["report_status"], job["message"]) == ("IN_PROGRESS", None)
+    path = f"ad_accounts/{account}/reports"
+    assert await read(web, path, token=job["token"]) == {"report_status": "IN_PROGRESS", "url": None, "size": None}
+    done = await read(web, path, token=job["token"])
+    assert done["report_status"] == "FINISHED"
+    file = await fetched(web, done["url"])
+    assert len(file.content) == done["size"]
+    return file
+
+
+async def fetched(web: httpx.AsyncClient, url: str, **headers: str) -> httpx.Response:
+    request = web.build_request("GET", f"/{url.removeprefix('https://')}", headers=headers)
+    if not headers:
+        del request.headers["Authorization"]
+    return await web.send(request)
+
+
+EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW: list[Any] = [NEW_YORK, TOKYO, BERLIN, LONDON]
+
+
+async def test_every_day_of_every_account_has_a_row(web: httpx.AsyncClient) -> None:
+    for account in EVERY_DAY_OF_EVERY_ACCOUNT_HAS_A_ROW:
+        found = await rows(web, account)
+        assert [row["DATE"] for row in found] == [str(date(2026, 10, 1) + timedelta(days=n)) for n in range(31)]
+        assert all(set(row) == {"DATE", "AD_ACCOUNT_ID", *COLUMNS.split(",")} for row in found)
+        assert all(isinstance(row["SPEND_IN_MICRO_DOLLAR"], int) and row["TOTAL_IMPRESSION"] > 1000 for row in found)
+        assert found == await rows(web, account)
+
+
+async def test_limits_of_the_range(web: httpx.AsyncClient) -> None:
+    assert len(await rows(web, start_date="2026-08-02")) == 91
+    assert len(await rows(web, end_date="2026-12-30")) == 31  # nothing after today
+    for change in (
+        {"start_date": "2026-08-01"},
+        {"end_date": "2026-12-31"},
+        {"end_date": "2026-09-30"},
+        {"start_date": "2026-13-01"},
+        {"start_date": "01.10.2026"},
+        {"granularity": "DAILY"},
+        {"columns": "IMPRESSIONS"},
+        {"columns": "TOTAL_CONVERSIONS_VALUE_IN_MICRO_DOLLAR"},  # of jobs alone
+        {"columns": ""},
+        {"view_window_days": "2"},
+        {"campaign_ids": "1"},
+        {"level": "ADVERTISER"},
+    ):
+        query = {**OCTOBER, "columns": COLUMNS, **change}
+        refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=query), 400, 400)
+    repeated: list[tuple[str, str | int | float | bool | None]] = [
+        *OCTOBER.items(),
+        ("columns", "TOTAL_IMPRESSION"),
+        ("columns", "SPEND_IN_MICRO_DOLLAR"),
+    ]
+    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=repeated), 400, 400)
+    refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/analytics", params=OCTOBER), 400, 400)
+
+
+async def test_days_of_the_zone_of_the_account(web: httpx.AsyncClient, clock: Clock) -> None:
+    clock.instant = clock.instant.replace(hour=20)  # already November in Tokyo
+    local = await rows(web, TOKYO, reporting_timezone="AD_ACCOUNT_TIME_ZONE", end_date="2026-11-01")
+    plain = await rows(web, TOKYO, end_date="2026-11-01")
+    assert (local[-1]["DATE"], plain[-1]["DATE"]) == ("2026-11-01", "2026-10-31")
+    assert local[0] != plain[0]
+    assert await rows(web, LONDON, reporting_timezone="AD_ACCOUNT_TIME_ZONE") == await rows(web, LONDON)
+    query = {**OCTOBER, "columns": COLUMNS, "reporting_timezone": "AD_ACCOUNT_TIME_ZONE"}
+    refused(await web.get(f"{V5}/ad_accounts/{BERLIN}/analytics", params=query), 400, 400)
+
+
+async def test_what_was_not_reported_is_missing(web: httpx.AsyncClient) -> None:
+    columns = "TOTAL_CONVERSIONS,TOTAL_CHECKOUT_VALUE_IN_MICRO_DOLLAR,TOTAL_IMPRESSION_USER"
+    assert {date.fromisoformat(row["DATE"]).weekday() for row in await rows(web, columns=columns)} == set(range(6))
+    both = {row["DATE"]: row for row in await rows(web, columns=f"{columns},TOTAL_IMPRESSION")}
+    assert (len(both), set(both["2026-10-04"])) == (31, {"DATE", "AD_ACCOUNT_ID", "TOTAL_IMPRESSION"})
+    assert await rows(web, columns="TOTAL_LEAD") == []
+
+
+async def test_other_granularities_add_up(web: httpx.AsyncClient) -> None:
+    whole = sum(row["SPEND_IN_MICRO_DOLLAR"] for row in await rows(web))
+    (total,) = await rows(web, granularity="TOTAL")
+    assert (total["SPEND_IN_MICRO_DOLLAR"], "DATE" in total) == (whole, False)
+    weeks = await rows(web, granularity="WEEK")
+    assert [row["DATE"] for row in weeks] == ["2026-09-28", "2026-10-05", "2026-10-12", "2026-10-19", "2026-10-26"]
+    assert sum(row["SPEND_IN_MICRO_DOLLAR"] for row in weeks) == whole
+
+
+async def test_levels_add_up(web: httpx.AsyncClient, clock: Clock) -> None:
+    made = await example(web)
+    campaign = {"campaign_ids": made["campaign"]}
+    assert await rows(web, of="campaigns/", **campaign) == []  # paused
+    for what, kind in (("ads", "ad"), ("ad_groups", "ad_group"), ("campaigns", "campaign")):
+        more = {"ad_account_id": NEW_YORK} if kind == "campaign" else {}
+        data(await patch(web, what, [{"id": made[kind], "status": "ACTIVE", **more}]))
+    clock.instant += timedelta(days=5)
+    span = {"start_date": "2026-10-30", "end_date": "2026-11-05"}
+    found = await rows(web, of="campaigns/", columns=f"CAMPAIGN_NAME,{COLUMNS}", **span, **campaign)
+    assert [row["DATE"] for row in found] == [f"2026-11-0{day}" for day in (1, 2, 3, 4, 5)]  # since its start
+    assert (found[0]["CAMPAIGN_ID"], found[0]["CAMPAIGN_NAME"]) == (made["campaign"], "Autumn kit")
+    groups = await rows(web, of="ad_groups/", ad_group_ids=[made["ad_group"], "1"], **span)
+    ads = await rows(web, of="ads/", ad_ids=made["ad"], **span)
+    by_pin = await rows(web, of="ads/", pin_ids=made["pin"], **campaign, **span)
+    spends = [[row["SPEND_IN_MICRO_DOLLAR"] for row in some] for some in (found, groups, ads, by_pin)]
+    assert spends[0] == spends[1] == spends[2] == spends[3]
+    assert {row["AD_ID"] for row in ads} == {made["ad"]}
+    for of, query in (("campaigns/", {}), ("ads/", campaign), ("ads/", {"pin_ids": "1"})):
+        asked = {**OCTOBER, "columns": COLUMNS, **query}
+        refused(await web.get(f"{V5}/ad_accounts/{NEW_YORK}/{of}analytics", params=asked), 400, 400)
+
+
+# Report jobs
+
+
+async def test_the_report_of_the_sheet(web: httpx.AsyncClient) -> None:
+    file = await finished(web)
+    grouped = file.json()
+    assert list(grouped) == [NEW_YORK]
+    found = grouped[NEW_YORK]
+    assert [row["DATE"] for row in found] == [str(date(2026, 3, 1) + timedelta(days=n)) for n in range(92)]
+    assert set(found[0]) == {"DATE", "AD_ACCOUNT_ID", *REPORT["columns"]}
+    by_date = (await finished(web, primary_sort="BY_DATE")).json()
+    assert [row for some in by_date.values() for row in some] == found
+    assert next(iter(by_date)) == "2026-03-01"
+    assert await writes(web) == []
+
+
+async def test_a_job_tells_what_a_call_tells(web: httpx.AsyncClient) -> None:
+    span = {"start_date": "2026-10-01", "end_date": "2026-10-31"}
+    zone = {"reporting_timezone": "AD_ACCOUNT_TIME_ZONE"}
+    file = await finished(web, TOKYO, columns=COLUMNS.split(","), **span, **zone)
+    assert file.json()[TOKYO] == await rows(web, TOKYO, **zone)
+    campaigns = (await finished(web, TOKYO, level="CAMPAIGN", **span)).json()
+    assert len(campaigns) == 1
+    assert next(iter(campaigns.values()))[0]["CAMPAIGN_ID"] == next(iter(campaigns))
+
+
+async def test_csv_fills_in_zeros(web: httpx.AsyncClient) -> None:
+    columns = ["TOTAL_IMPRESSION", "TOTAL_CONVERSIONS"]
+    file = await finished(web, report_format="CSV", columns=columns, start_date="2026-05-23")
+    found = list(csv.DictReader(io.StringIO(file.text)))
+    assert [row["DATE"] for row in found][:2] == ["2026-05-23", "2026-05-24"]
+    assert [row["TOTAL_CONVERSIONS"] == "0" for row in found[:3]] == [False, True, False]
+
+
+async def test_links_and_jobs_end(web: httpx.AsyncClient, clock: Clock) -> None:
+    job = (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=REPORT)).json()
+    path = f"ad_accounts/{NEW_YORK}/reports"
+    await read(web, path, token=job["token"])
+    url = (await read(web, path, token=job["token"]))["url"]
+    assert url.startswith("https://")
+    assert (await fetched(web, url)).status_code == 200
+    assert (await fetched(web, url, Authorization=web.headers["Authorization"])).status_code == 400
+    assert (await fetched(web, url + "0")).status_code == 403
+    clock.instant += timedelta(minutes=5)
+    assert (await fetched(web, url)).status_code == 403
+    assert (await fetched(web, (await read(web, path, token=job["token"]))["url"])).status_code == 200
+    clock.instant += timedelta(hours=1)
+    assert (await read(web, path, token=job["token"]))["report_status"] == "EXPIRED"
+    assert (await read(web, path, token="unknown"))["report_status"] == "DOES_NOT_EXIST"
+    assert (await read(web, f"ad_accounts/{TOKYO}/reports", token=job["token"]))["report_status"] == "DOES_NOT_EXIST"
+    assert any(character in job["token"] for character in "+/=")  # has to be encoded
+    raw = await web.get(f"{V5}/{path}?token={job['token']}")
+    assert raw.json()["report_status"] == "DOES_NOT_EXIST"
+
+
+async def test_a_told_failure_of_a_job(web: httpx.AsyncClient) -> None:
+    job = (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=REPORT)).json()
+    await tell(web, "error_in_200")
+    failed = await read(web, f"ad_accounts/{NEW_YORK}/reports", token=job["token"])
+    assert failed == {"report_status": "FAILED", "url": None, "size": None}
+
+
+JOBS_THAT_ARE_ACCEPTED: list[dict[str, Any]] = [
+    {"start_date": "2024-04-30", "end_date": "2024-05-31"},  # 914 days reach back to 2024-04-30
+    {"start_date": "2026-04-29"},
+    {"columns": ["TOTAL_CONVERSIONS_VALUE_IN_MICRO_DOLLAR", "TOTAL_WEB_CLICK_LEAD"]},
+]
+
+
+async def test_jobs_that_are_accepted(web: httpx.AsyncClient) -> None:
+    for change in JOBS_THAT_ARE_ACCEPTED:
+        sent = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
+        assert (await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent)).status_code == 200
+
+
+JOBS_THAT_ARE_REFUSED: list[dict[str, Any]] = [
+    {"start_date": "2024-04-29", "end_date": "2024-05-31"},
+    {"start_date": "2026-04-28"},
+    {"start_date": "2026-11-01"},
+    {"columns": "SPEND_IN_MICRO_DOLLAR"},
+    {"columns": ["SPEND"]},
+    {"columns": ["QUIZ_PIN_RESULT_OPEN"]},  # of calls alone
+    {"columns": []},
+    {"level": "ACCOUNT"},
+    {"granularity": "DAILY"},
+    {"report_format": "XML"},
+    {"format": "JSON"},
+]
+
+
+async def test_jobs_that_are_refused(web: httpx.AsyncClient) -> None:
+    for change in JOBS_THAT_ARE_REFUSED:
+        sent = {**REPORT, "end_date": "2026-10-31", "start_date": "2026-09-01", **change}
+        refused(await web.post(f"{V5}/ad_accounts/{NEW_YORK}/reports", json=sent), 400, 1)
+
+
+async def test_columns_are_those_of_the_description() -> None:
+    folder = os.environ.get("ADSUNIFY_SPECS")
+    if folder is None:
+        pytest.skip("ADSUNIFY_SPECS names no folder of official descriptions")
+    native = json.loads(Path(folder, "pinterest", "openapi-5.23.0-ads-subset.json").read_text())["components"]
+    assert native["parameters"]["query_columns"]["schema"]["items"]["enum"].__len__() == len(SYNC)
+    assert set(native["parameters"]["query_columns"]["schema"]["items"]["enum"]) == SYNC
+    assert [column for column in native["schemas"]["ReportingColumnAsync"]["enum"] if not in_jobs(column)] == []
