@@ -16,7 +16,7 @@ from .doors import LOCAL, Door, open_door
 from .records import Account, Brief, Operation
 
 BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}
-MAX_WAIT_SECONDS = 30 * 60
+PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; nothing is waited for longer."""
 NOT_OPEN = "open the client first: with Ads(...) as ads"
 
@@ -165,7 +165,7 @@ class AsyncAds:
             found = Operation(answer["data"])
             if found.status != "prepared" or found.next_action != "execute":
                 return found
-            await asyncio.sleep(min(found.retry_after_ms / 1000, MAX_WAIT_SECONDS))
+            await asyncio.sleep(min(max(found.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
 
     async def cancel(self, operation: Operation | str) -> Operation:
         """Cancel a prepared operation of one's own."""

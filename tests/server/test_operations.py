@@ -132,6 +132,17 @@ async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypat
     assert await told(server, operation) == ["prepared", *["running"] * 4, "succeeded"]
 
 
+async def test_a_server_that_stops_begins_nothing(server: Served) -> None:
+    """And says that the same operation is to be continued, though nothing of it is stored."""
+    operation, rows = await prepared(server), await server.rows()
+    server.service.stopping = True
+    back = await server.admin.execute(operation)
+    server.service.stopping = False
+    assert (back["status"], back["nextAction"], states(back)) == ("prepared", "execute", [])
+    assert await server.rows() == rows and await told(server, operation) == ["prepared"]
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
+
+
 # -- refused by the network ---------------------------------------------------------------------------------------
 
 
@@ -259,9 +270,9 @@ async def test_an_execution_that_died_between_two_writes_goes_on(server: Served)
 async def _interrupted(server: Served, operation: str, *, in_flight: bool) -> None:
     """As a killed process leaves an operation, its lease over."""
     now = server.service.store.clock.now()
-    statement = update(operations).where(operations.c.id == operation)
     values = {"status": "running", "fence": 1, "in_flight": in_flight, "lease_until": now - 1}
-    await server.service.store.write(lambda connection: connection.execute(statement.values(**values)).rowcount)
+    statement = update(operations).where(operations.c.id == operation).values(**values).returning(operations.c.id)
+    await server.service.store.write(lambda connection: connection.execute(statement).all())
 
 
 # -- cancelling and expiry ----------------------------------------------------------------------------------------

@@ -1,0 +1,93 @@
+"""Errors go over a wire and come back as what they were."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adsunify.errors import (
+    AdsunifyError,
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    Issue,
+    LookupNeeded,
+    NativeError,
+    NotFound,
+    OperationError,
+    PermissionRefused,
+    ProviderError,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    StoreError,
+    TokenRefused,
+    Unauthenticated,
+    VaultError,
+)
+from adsunify.problems import described, error_from
+from adsunify.transport import Lost, NotSent
+
+NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
+OPERATION = {"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"}
+ERRORS: list[AdsunifyError] = [
+    InvalidInput([Issue("campaign.name", "too_short", "must have 3 or more characters."), Issue("", "x", "y.")]),
+    InvalidInput([Issue("accountId", "account_disconnected", "is disconnected.")], code="special"),
+    LookupNeeded([Issue("lookups", "lookup_needed", "give it.")]),
+    Unauthenticated("No."),
+    Unauthenticated("No token.", code="token_missing"),
+    Forbidden("No.", code="write_required"),
+    Forbidden("No more.", code="access_lost", operation=OPERATION),
+    NotFound("Nothing."),
+    Conflict("Taken."),
+    ProviderError("Refused.", native=NATIVE),
+    ProviderError("Refused."),
+    TokenRefused("Refused.", native=NATIVE),
+    PermissionRefused("Refused.", native=NATIVE),
+    ProviderNotFound("Nothing.", native=NATIVE),
+    ProviderThrottled("Later.", native=NATIVE),
+    ProviderUnreadable("What?", outcome="unknown"),
+    OperationError("Over.", code="operation_expired", operation=OPERATION),
+    OperationError("Refused.", code="provider_rejected", operation=OPERATION, native=NATIVE),
+    OperationError("Nobody knows.", code="outcome_unknown", operation=OPERATION, outcome="unknown"),
+    OperationError("Gone.", code="account_disconnected"),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: f"{type(error).__name__}-{error.code}")
+def test_there_and_back(error: AdsunifyError) -> None:
+    problem = json.loads(json.dumps(described(error)))
+    back = error_from(problem)
+    assert type(back) is type(error)
+    for name in ("message", "code", "outcome", "status", "title", "operation"):
+        assert getattr(back, name) == getattr(error, name), name
+    assert getattr(back, "issues", None) == getattr(error, "issues", None)
+    assert getattr(back, "native", None) == getattr(error, "native", None)
+    assert described(back) == problem
+
+
+@pytest.mark.parametrize("error", [NotSent("No way there."), Lost("Cut.", 200)])
+def test_what_the_transport_says_is_unreadable(error: ProviderUnreadable) -> None:
+    back = error_from(described(error))
+    assert type(back) is ProviderUnreadable
+    assert (back.code, back.outcome, back.native) == (error.code, error.outcome, error.native)
+
+
+@pytest.mark.parametrize("error", [StoreError("disk full at /hidden"), VaultError("sealed under the hidden key")])
+def test_the_inside_stays_inside(error: AdsunifyError) -> None:
+    problem = described(error)
+    assert "hidden" not in str(problem)
+    assert type(error_from(problem)) is type(error)
+    assert error_from(problem).code == error.code
+
+
+def test_every_class_is_here() -> None:
+    """A new class of errors needs a way back."""
+
+    def below(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:
+        return {kind}.union(*(below(one) for one in kind.__subclasses__()))
+
+    ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
+    told = {type(error) for error in ERRORS} | {StoreError, VaultError}
+    assert ours - told == {AdsunifyError}
