@@ -187,7 +187,7 @@ class _Connections:
 
     @asynccontextmanager
     async def one(self, url: httpx.URL) -> AsyncIterator[httpx.AsyncHTTPTransport]:
-        """A connection to the place of ``url``, kept afterwards. Raises PoolTimeout where none becomes free."""
+        """A connection to the place of ``url``, kept if all goes well. Raises PoolTimeout where none becomes free."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 await self._free.acquire()
@@ -201,8 +201,12 @@ class _Connections:
             connection = idle.pop()[1] if idle else self._made()
             try:
                 yield connection
-            finally:
-                idle.append((time.monotonic(), connection))
+            except BaseException:
+                # cut at the wrong moment it would stay busy for ever, and be the first to be taken
+                with suppress(httpx.TransportError, OSError):
+                    await connection.aclose()
+                raise
+            idle.append((time.monotonic(), connection))
         finally:
             self._free.release()
 

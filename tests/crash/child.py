@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
-from collections.abc import Mapping
-from contextlib import suppress
-from multiprocessing.connection import Connection
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
+from multiprocessing.connection import Connection as Pipe
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -22,6 +22,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.service import operations
+from adsunify.service.core import Service
 from adsunify.service.opening import open_service
 from adsunify.wire import dumps
 
@@ -62,62 +63,71 @@ class Done:
 
 
 class Child:
-    """A started process. ``join`` waits for it and gives what it reported, None where it was killed."""
+    """A process that does some work. ``join`` waits for it and gives what the work returned, None where it was killed.
 
-    def __init__(self, job: Job) -> None:
-        self._ours, theirs = CONTEXT.Pipe(duplex=False)
-        self.process = CONTEXT.Process(target=_main, args=(job, theirs), daemon=True)
+    The work is a coroutine function that takes a pipe to us and the arguments.
+    """
+
+    def __init__(self, work: Callable[..., Coroutine[Any, Any, Any]], *arguments: Any) -> None:
+        self.pipe, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=_main, args=(theirs, work, arguments), daemon=True)
         self.process.start()
         theirs.close()
 
-    def join(self) -> Done | None:
-        """Wait for the end of the process."""
-        done: Done | None = None
+    def join(self) -> Any:
+        """Wait for the end of the process; ``exitcode`` says how it ended."""
+        done = None
         with suppress(EOFError):  # it did not come to the end
-            done = self._ours.recv()
-        self._ours.close()
+            done = self.pipe.recv()
+        self.pipe.close()
         self.process.join()
         self.exitcode = self.process.exitcode
         self.process.close()
         return done
 
 
-def _main(job: Job, pipe: Connection) -> None:
-    pipe.send(asyncio.run(_execute(job)))
+def _main(pipe: Pipe, work: Callable[..., Coroutine[Any, Any, Any]], arguments: tuple[Any, ...]) -> None:
+    pipe.send(asyncio.run(work(pipe, *arguments)))
     pipe.close()
 
 
-async def _execute(job: Job) -> Done:
-    opened = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
-    service = opened.service
-    service.settings = evolve(
-        service.settings, limits=Limits(steps=job.steps), lease=job.lease or service.settings.lease
-    )
-    passed: Passed = []
-    before = service.store.commits
+async def executing(pipe: Pipe, job: Job) -> Done:
+    """Execute an operation to its end, or as far as it comes."""
+    async with opened(job) as service:
+        passed: Passed = []
+        before = service.store.commits
 
-    def passing(point: KillPoint) -> None:
-        passed.append((point.value, service.store.commits - before))
-        if len(passed) - 1 == job.at:
-            if job.fault is not None:
-                tell(job.sandbox_url, job.fault)
-            if job.signal is not None:
-                os.kill(os.getpid(), job.signal)
+        def passing(point: KillPoint) -> None:
+            passed.append((point.value, service.store.commits - before))
+            if len(passed) - 1 == job.at:
+                if job.fault is not None:
+                    tell(job.sandbox_url, job.fault)
+                if job.signal is not None:
+                    os.kill(os.getpid(), job.signal)
 
-    service.passing = passing
-    answers = []
-    going = True
-    while going:
-        try:
-            shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
-            answers.append(str(shown["status"]))
-            going = shown.get("nextAction") == "execute" and "retryAfterMs" not in shown
-        except AdsunifyError as refusal:
-            answers.append(refusal.code)
-            going = False
-    commits = service.store.commits - before
-    await service.close()
-    return Done(passed, commits, answers)
+        service.passing = passing
+        answers = []
+        going = True
+        while going:
+            try:
+                shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
+                answers.append(str(shown["status"]))
+                going = shown.get("nextAction") == "execute" and "retryAfterMs" not in shown
+            except AdsunifyError as refusal:
+                answers.append(refusal.code)
+                going = False
+        return Done(passed, service.store.commits - before, answers)
+
+
+@asynccontextmanager
+async def opened(job: Job) -> AsyncIterator[Service]:
+    found = await open_service(job.database, job.environment, sandbox_url=job.sandbox_url)
+    settings = found.service.settings
+    found.service.settings = evolve(settings, limits=Limits(steps=job.steps), lease=job.lease or settings.lease)
+    try:
+        yield found.service
+    finally:
+        await found.service.close()
 
 
 def tell(sandbox_url: str, fault: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.service import operations
 from adsunify.service.core import Service
 
-from .child import Child, Done, Passed
+from .child import Child, Done, Passed, executing
 from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage, Written, ids
 
 PATIENCE = 20.0
@@ -57,8 +57,8 @@ class _Killed:
 
 
 async def _child(stage: Stage, operation_id: str, **more: Any) -> Done | None:
-    child = Child(stage.job(operation_id, **more))
-    done = await asyncio.to_thread(child.join)
+    child = Child(executing, stage.job(operation_id, **more))
+    done: Done | None = await asyncio.to_thread(child.join)
     if more.get("signal") == signal.SIGKILL:
         assert child.exitcode == -signal.SIGKILL
     return done
@@ -68,7 +68,7 @@ async def _killed_in_flight(stage: Stage, operation_id: str, at: int, network: s
     """Kill the process while the network has applied a write and holds the answer back."""
     awaited = len(stage.written()) + landed
     fault = {"network": network, "fault": "latency", "value": 60_000}
-    child = Child(stage.job(operation_id, at=at, fault=fault, **more))
+    child = Child(executing, stage.job(operation_id, at=at, fault=fault, **more))
     async with asyncio.timeout(PATIENCE):
         while len(stage.written()) < awaited:
             await asyncio.sleep(0.01)

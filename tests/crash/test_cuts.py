@@ -1,0 +1,115 @@
+"""O8: every await of an execution is cut once: by a cancellation, and by an error of the store or the network."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.errors import AdsunifyError, StoreError
+from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.service import execution, operations
+from adsunify.service.core import Service
+from adsunify.transport import Lost, NotSent
+
+from .cutting import Cancelling, Failing, FailingStore, FailingTransport
+from .stage import FORMATS, NETWORK_PLANS, Stage
+
+PATIENCE = 30.0
+
+
+def declared(of: str, done: bool) -> AdsunifyError:
+    """What a store and a transport say that they may raise."""
+    if of == "store":
+        return StoreError("cut")
+    return Lost("cut") if done else NotSent("cut")
+
+
+def undeclared(of: str, done: bool) -> OSError:
+    """What none of them may raise, and a defect would."""
+    return OSError("cut")
+
+
+async def _over(task: asyncio.Task[Any], at: int | None) -> None:
+    """Wait for the call, and for all that was begun: it goes on without its caller."""
+    tasks = {task}
+    while tasks:
+        _, hanging = await asyncio.wait(tasks, timeout=PATIENCE)
+        assert not hanging, f"cut {at}: {hanging}"
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    if not task.cancelled():
+        assert isinstance(task.exception(), OSError | AdsunifyError | None), f"cut {at}: {task.exception()}"
+
+
+def _call(stage: Stage, service: Service, operation_id: str) -> Coroutine[Any, Any, Any]:
+    return operations.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+
+
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) -> None:
+    async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
+        source = await stage.source(service, FORMATS[name][0], action)
+        whole = Cancelling()
+        before = len(stage.written())
+        await _over(whole.start(_call(stage, service, await source())), None)
+        clean = [one.what for one in stage.written()[before:]]
+        assert clean and whole.count > 4 * len(clean)
+        for at in range(whole.count):
+            before = len(stage.written())
+            operation_id = await source()
+            await _over(Cancelling(at).start(_call(stage, service, operation_id)), at)
+            await _judge(stage, after, operation_id, before, clean, f"cut {at}")
+
+
+@pytest.mark.parametrize("problem", [declared, undeclared])
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+async def test_every_answer_fails(
+    stage: Stage, name: str, action: str, problem: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "EVIDENCE_PAUSE", 0.01)
+    async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
+        source = await stage.source(service, FORMATS[name][0], action)
+
+        async def run(operation_id: str, failing: Failing) -> None:
+            cut: Any = evolve(service)
+            cut.store = FailingStore(service.store, failing)
+            cut.transport = FailingTransport(service.transport, failing)
+            await _over(asyncio.create_task(_call(stage, cut, operation_id)), failing.at)
+
+        whole = Failing(problem)
+        before = len(stage.written())
+        await run(await source(), whole)
+        clean = [one.what for one in stage.written()[before:]]
+        # the operation is read, then loaded, with the credentials; N + 1 commits and N writes; and read again
+        assert whole.count == 2 * len(clean) + 1 + 4
+        for at in range(whole.count):
+            for done in (False, True):
+                before = len(stage.written())
+                operation_id = await source()
+                await run(operation_id, Failing(problem, at, done))
+                await _judge(stage, after, operation_id, before, clean, f"cut {at}, done {done}")
+
+
+async def _judge(stage: Stage, after: Service, operation_id: str, before: int, clean: list[str], cut: str) -> None:
+    """What was written has a receipt or an open intent, and nothing is ever written again."""
+    written = [one.what for one in stage.written()[before:]]
+    assert written == clean[: len(written)], f"{cut}: repeated or out of order"
+    shown = await stage.shown(after, operation_id)
+    states = [receipt["state"] for receipt in shown["receipt"]["steps"]]
+    doubtful = states.count("in_flight") + states.count("ambiguous")
+    assert states.count("applied") <= len(written) <= states.count("applied") + doubtful, f"{cut}: lost"
+    if doubtful:
+        refusal = await stage.refusal(after, operation_id)
+        assert refusal is not None and refusal.outcome == "unknown", f"{cut}: {shown['status']}"
+        assert refusal.code in ("operation_stalled", "outcome_unknown")
+        assert len(stage.written()) == before + len(written), f"{cut}: sent again"
+    else:
+        shown = await stage.execute(after, operation_id)
+        if "retryAfterMs" in shown:  # it was not sent, and waits a moment
+            after.store.clock.saw(after.store.clock.now() + shown["retryAfterMs"])
+            shown = await stage.execute(after, operation_id)
+        assert shown["status"] == "succeeded", cut
+        assert [one.what for one in stage.written()[before:]] == clean, f"{cut}: repeated or left out"

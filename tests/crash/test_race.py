@@ -1,0 +1,72 @@
+"""O3: processes race to execute the same operations: each is claimed once, and the losers are told so."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from multiprocessing.connection import Connection as Pipe
+
+from adsunify.service import operations as use
+from adsunify.store import events, operations
+from adsunify.wire import canonical
+
+from .child import Child, Job, opened
+from .stage import FORMATS, Stage, ids
+
+OPERATIONS = 200
+PROCESSES = {"sqlite": (2, 5), "postgresql": (4, 2)}
+"""How many processes, and how often each executes each operation."""
+AT_ONCE = 40
+Answers = dict[str, list[str]]
+
+
+async def racing(pipe: Pipe, job: Job, operation_ids: list[str], times: int) -> Answers:
+    """Execute every operation several times at once; the receipt's digest, or the status, of each call."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    async with opened(job) as service:
+
+        async def call(operation_id: str) -> str:
+            async with gate:
+                shown = await use.execute(service, job.actor, operation_id=operation_id, confirmed=True)
+            return _digest(shown["receipt"]) if shown["status"] == "succeeded" else str(shown["status"])
+
+        async def calls(operation_id: str) -> tuple[str, list[str]]:
+            return operation_id, list(await asyncio.gather(*(call(operation_id) for _ in range(times))))
+
+        pipe.send("ready")
+        pipe.recv()
+        return dict(await asyncio.gather(*(calls(one) for one in operation_ids)))
+
+
+def _digest(receipt: object) -> str:
+    return hashlib.sha256(canonical(receipt)).hexdigest()
+
+
+async def test_processes_race_for_executions(stage: Stage, engine: str) -> None:
+    paths = [paths[0] for paths in FORMATS.values()]
+    async with stage.service() as service:
+        made = [await stage.create(service, paths[n % len(paths)]) for n in range(OPERATIONS)]
+        processes, times = PROCESSES[engine]
+        children = [Child(racing, stage.job(""), made, times) for _ in range(processes)]
+        for child in children:
+            assert await asyncio.to_thread(child.pipe.recv) == "ready"
+        before = len(stage.written())
+        for child in children:
+            child.pipe.send("go")
+        answers: list[Answers] = list(await asyncio.gather(*(asyncio.to_thread(child.join) for child in children)))
+
+        written = [one.ids for one in stage.written()[before:]]
+        receipts = []
+        for operation_id in made:
+            record = await service.store.read(operations.get, stage.actor, operation_id, service.store.clock)
+            shown = await stage.execute(service, operation_id)
+            told = [event.type for event in await service.store.read(events.of_operation, operation_id)]
+            assert (record.status, record.fence) == ("succeeded", 1), "claimed once"
+            assert told == ["operation.prepared", "operation.running", "operation.succeeded"]
+            said = {one for each in answers for one in each[operation_id]}
+            assert said <= {"running", _digest(shown["receipt"])}, "the losers are told of the winner's execution"
+            assert [step["attempt"] for step in shown["receipt"]["steps"]] == [1] * len(shown["plan"]["steps"])
+            receipts += [ids(step) for step in shown["receipt"]["steps"]]
+    assert sum(len(each) for one in answers for each in one.values()) == OPERATIONS * processes * times
+    assert len(written) == len(receipts), "one native write for each receipt"
+    assert all(sum(bool(kept & one) for one in written) == 1 for kept in receipts)
