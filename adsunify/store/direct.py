@@ -6,12 +6,12 @@ is special (an IN of any length, text, DDL) is left to SQLAlchemy.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
 from sqlalchemy import Connection, Delete, Executable, Insert, Select, Update
-from sqlalchemy.engine.result import IteratorResult, Result, SimpleResultMetaData
+from sqlalchemy.engine.result import IteratorResult, SimpleResultMetaData
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.compiler import SQLCompiler
 
@@ -29,7 +29,6 @@ class Prepared:
     how a value is converted. ``columns``: positions of the columns that are converted on their way out.
     """
 
-    statement: Executable  # kept, so that its id stays its own
     text: str
     places: tuple[tuple[str | None, Any, Convert | None], ...]
     metadata: SimpleResultMetaData
@@ -42,11 +41,8 @@ class Prepared:
             for name, own, convert in self.places
         ]
 
-    def result(self, rows: Iterable[Values]) -> Result[Any]:
-        """What came back, as SQLAlchemy gives it."""
-        return IteratorResult(self.metadata, iter([self._read(row) for row in rows]))
-
-    def _read(self, row: Values) -> Values:
+    def read(self, row: Values) -> Values:
+        """A row, its columns converted."""
         if not self.columns:
             return row
         values = list(row)
@@ -55,27 +51,37 @@ class Prepared:
         return tuple(values)
 
 
+class Rows(IteratorResult[Any]):
+    """What came back, as SQLAlchemy gives it; ``rowcount``: the rows that were changed."""
+
+    rowcount = 0
+
+
 class DirectConnection(Connection):
     """A connection that runs plain statements itself."""
 
     def execute(self, statement: Executable, parameters: Any = None, **more: Any) -> Any:
         """As SQLAlchemy's."""
-        if more or not isinstance(statement, Select | Insert | Update | Delete):
-            return super().execute(statement, parameters, **more)
         several = parameters if isinstance(parameters, list) else [parameters or {}]
+        if more or not several or not isinstance(statement, Select | Insert | Update | Delete):
+            return super().execute(statement, parameters, **more)
         prepared = self._prepared(statement, tuple(several[0]))
         if prepared is None:
             return super().execute(statement, parameters)
         rows: list[Values] = []
+        found = Rows(prepared.metadata, iter(rows))
         for one in several:
-            rows.extend(self._fetched(prepared.text, prepared.bound(one)))
-        return prepared.result(rows)
+            count, fetched = self._executed(prepared.text, prepared.bound(one))
+            rows += map(prepared.read, fetched)
+            found.rowcount += count
+        return found
 
-    def _fetched(self, text: str, values: Values) -> Sequence[Values]:
+    def _executed(self, text: str, values: Values) -> tuple[int, Sequence[Values]]:
+        """Run a statement on the driver: how many rows it changed, and the rows it returned."""
         try:
             cursor = self.connection.cursor()
             cursor.execute(text, values)
-            return cursor.fetchall() if cursor.description else ()
+            return cursor.rowcount, cursor.fetchall() if cursor.description else ()
         except self.dialect.loaded_dbapi.Error as error:
             lost = self.dialect.is_disconnect(error, self.connection, None)
             if lost:
@@ -101,6 +107,7 @@ class DirectConnection(Connection):
 
 
 _known: dict[tuple[int, str, tuple[str, ...]], tuple[Executable, Prepared | None]] = {}
+"""By id of the statement, which is kept so that its id stays its own; dialect; names of the parameters."""
 
 
 def _compiled(statement: Any, names: Sequence[str], connection: Connection) -> Prepared | None:
@@ -123,7 +130,6 @@ def _compiled(statement: Any, names: Sequence[str], connection: Connection) -> P
     found = compiled._result_columns
     convert_out = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in found]
     return Prepared(
-        statement,
         str(compiled),
         tuple(places),
         SimpleResultMetaData([column.keyname for column in found]),
