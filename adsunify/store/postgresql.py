@@ -12,12 +12,10 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
-from sqlalchemy.util import greenlet_spawn
 
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .direct import DirectConnection
 from .driver import Parameters, Result, Store, StoreFunction, translated
 
 CONNECTIONS = 8
@@ -103,7 +101,7 @@ class _Lane:
 
     async def _connected(self) -> AsyncConnection:
         try:
-            return AsyncConnection(self._engine, await greenlet_spawn(DirectConnection, self._engine.sync_engine))
+            return await self._engine.connect()
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
 

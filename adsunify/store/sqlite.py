@@ -24,7 +24,6 @@ from sqlalchemy.pool import NullPool
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .direct import DirectConnection
 from .driver import Parameters, Result, Store, StoreFunction, translated
 
 BUSY_SECONDS = 10
@@ -78,7 +77,7 @@ def _connected(engine: Engine) -> Connection:
 
     SQLAlchemy's own transactions would cost 60 us each.
     """
-    connection = DirectConnection(engine)
+    connection = engine.connect()
     connection.begin()
     return connection
 
