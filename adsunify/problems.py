@@ -28,6 +28,44 @@ from .errors import (
 
 TYPE = "urn:adsunify:problem:"
 
+CODES: Mapping[str, tuple[int, str]] = {
+    "provider_rejected": (400, "The network refused; `network` is its own error."),
+    "provider_token_refused": (400, "The network refused the account's token; perhaps it must be connected again."),
+    "provider_permission_refused": (400, "The network account or its token lacks a permission."),
+    "provider_throttled": (400, "The network asks to come back later."),
+    "provider_unreadable": (400, "A read brought no usable answer of the network."),
+    "connection_lost": (400, "The connection to the network was lost during a read."),
+    "not_sent": (400, "The network could not be reached; nothing was sent."),
+    "step_not_sendable": (400, "A step of the plan does not fit what the steps before it brought."),
+    "outcome_unknown": (400, "Nobody knows whether a native write was done; look at the account and the receipt."),
+    "operation_stalled": (400, "The process ended during a native write; nobody knows whether it was done."),
+    "operation_expired": (400, "The 30 minutes for review and execution are over."),
+    "operation_cancelled": (400, "The operation was cancelled."),
+    "operation_running": (400, "The operation is being executed."),
+    "operation_succeeded": (400, "The operation was executed already."),
+    "operation_unknown": (400, "Of a write of the operation nobody knows whether it was done."),
+    "account_disconnected": (400, "The account is disconnected; connect it again."),
+    "unauthenticated": (401, "The bearer token is invalid, expired or revoked."),
+    "token_missing": (401, "No bearer token was sent."),
+    "forbidden": (403, "Only the owner may do this."),
+    "write_required": (403, "This needs a write-enabled credential of a member or admin."),
+    "admin_required": (403, "This needs a write-enabled credential of an admin."),
+    "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
+    "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
+    "provider_not_found": (404, "The network has no such thing."),
+    "method_not_allowed": (405, "The address does not take this method; see `Allow`."),
+    "not_acceptable": (406, "The `Accept` header excludes JSON."),
+    "idempotency_conflict": (409, "The idempotency key is bound to another request."),
+    "body_too_large": (413, "The body is larger than 1 MiB."),
+    "unsupported_media_type": (415, "The body is not application/json."),
+    "invalid_input": (422, "The input is refused; `issues` says where and why."),
+    "lookup_needed": (422, "A plan needs an answer of the network that was not given."),
+    "internal_error": (500, "Something failed inside."),
+    "vault_error": (500, "A stored secret cannot be opened."),
+    "store_unavailable": (503, "The database did not do it."),
+}
+"""Every code of a problem, with its status and what it means. They are stable; others may be added."""
+
 
 def described(error: AdsunifyError) -> dict[str, Any]:
     """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""

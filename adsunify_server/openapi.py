@@ -12,6 +12,7 @@ from pydantic.json_schema import models_json_schema
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_FORMS, PREFIX
+from adsunify.problems import CODES
 
 API_VERSION = "1.1.0"
 REFERENCE = "#/components/schemas/{model}"
@@ -42,6 +43,7 @@ def document(base_url: str) -> dict[str, Any]:
     models += [(body, "validation") for body in bodies]
     _, schemas = models_json_schema(models, ref_template=REFERENCE)
     components = dict(schemas.get("$defs", {}))
+    components["Problem"]["properties"]["code"]["description"] = _codes()
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         paths.setdefault(PREFIX + endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, components)
@@ -70,6 +72,11 @@ def document(base_url: str) -> dict[str, Any]:
             "responses": {f"Error{status}": _error(status) for status in ERROR_STATUSES},
         },
     }
+
+
+def _codes() -> str:
+    rows = [f"- `{code}` ({status}): {meaning}" for code, (status, meaning) in CODES.items()]
+    return "\n".join(["Stable, for machines; others may be added.", "", *rows])
 
 
 def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
+from adsunify.problems import CODES
+
 PREFIX = "/api/v1/ads"
 
 
@@ -60,6 +62,8 @@ class Schemas:
             assert media_type == "application/problem+json"
             self.validator("/components/schemas/Problem").validate(body)
             assert (body["status"], body["requestId"]) == (answer.status_code, request_id)
+            assert CODES[body["code"]][0] == answer.status_code
+            assert body["type"] == f"urn:adsunify:problem:{body['code']}"
             assert found is None or str(answer.status_code) in found[1]["responses"]
             return
         assert found is not None, f"{method} {path} is not documented"

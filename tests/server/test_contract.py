@@ -11,6 +11,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from adsunify.contract import ENDPOINTS
 from adsunify.contract.endpoint import operation_id
+from adsunify.errors import AdsunifyError, OperationError
+from adsunify.problems import CODES
 from adsunify_server.openapi import document
 
 from .served import PREFIX, Served
@@ -150,6 +152,20 @@ async def test_every_answer_has_an_id(empty: Served, path: str) -> None:
     first, second = await empty.http.get(path), await empty.http.get(path)
     assert re.fullmatch("[0-9a-f]{32}", first.headers["X-Request-Id"])
     assert first.headers["X-Request-Id"] != second.headers["X-Request-Id"]
+
+
+async def test_the_codes_of_problems_are_documented(empty: Served) -> None:
+    """Every answer of these tests is held against the table; here, that the document tells all of it."""
+    told = empty.schemas.document["components"]["schemas"]["Problem"]["properties"]["code"]["description"]
+    assert all(f"`{code}` ({status})" in told for code, (status, _) in CODES.items())
+    assert {str(status) for status, _ in CODES.values()} <= REFUSALS
+    defaults = {kind.default_code: kind.status for kind in _kinds(AdsunifyError) if kind is not OperationError}
+    assert {code: CODES[code][0] for code in defaults} == defaults
+
+
+def _kinds(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:
+    ours = [one for one in kind.__subclasses__() if one.__module__ in ("adsunify.errors", "adsunify.transport")]
+    return {kind}.union(*map(_kinds, ours))
 
 
 async def test_object_schemas_are_closed(empty: Served) -> None:
