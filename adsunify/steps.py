@@ -262,9 +262,7 @@ class Plan:
     @classmethod
     def from_bytes(cls, stored: bytes, digest: str) -> Plan:
         """Read a stored plan; bytes that do not have this digest are refused (ValueError)."""
-        if _digest(stored) != digest:
-            raise ValueError("a stored plan does not match its digest")
-        value = loads(stored)
+        value = plan_json(stored, digest)
         return cls(
             network=value["network"],
             action=value["action"],
@@ -280,6 +278,14 @@ class Plan:
     def step(self, key: str) -> Step:
         """The step with this key."""
         return next(step for step in self.steps if step.key == key)
+
+
+def plan_json(stored: bytes, digest: str) -> dict[str, Json]:
+    """A stored plan as JSON, for who only shows it; bytes that do not have this digest are refused (ValueError)."""
+    if _digest(stored) != digest:
+        raise ValueError("a stored plan does not match its digest")
+    value: dict[str, Json] = loads(stored)
+    return value
 
 
 def plan_bytes(plan: Plan) -> bytes:

@@ -23,7 +23,7 @@ async def validate(service: Service, actor: Actor, *, account_id: str, campaign:
         "valid": True,
         "network": plan.network,
         "format": chosen.code,
-        "plan": shapes.plan_view(plan),
+        "plan": shapes.plan_view(plan.to_json(), plan.digest),
         "risk": plan.risk,
         "warnings": list(plan.warnings),
     }

@@ -109,7 +109,8 @@ class Result:
 def moment(milliseconds: int) -> str:
     """An instant on the wire: UTC with milliseconds."""
     seconds, rest = divmod(milliseconds, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03d}Z"
+    whole = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
+    return f"{whole.isoformat()}.{rest:03d}Z"
 
 
 def moment_or_none(milliseconds: int | None) -> str | None:

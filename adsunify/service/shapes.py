@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from adsunify.steps import Plan, Step, change_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
-from adsunify.wire import Json, filled
+from adsunify.wire import Json, Request, filled
 
 from .core import Service, moment, moment_or_none
 
 
-def plan_view(plan: Plan) -> dict[str, Json]:
-    """The plan as a reviewer reads it."""
-    return {"version": plan.version, "digest": plan.digest, "steps": [_step(step) for step in plan.steps]}
+def plan_view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
+    """The plan (as JSON) as a reviewer reads it."""
+    return {"version": plan["version"], "digest": digest, "steps": [_step(step) for step in plan["steps"]]}
 
 
-def _step(step: Step) -> dict[str, Json]:
+def _step(step: Mapping[str, Json]) -> dict[str, Json]:
+    request = Request.from_json(step["request"])
     return {
-        "key": step.key,
-        "kind": step.kind,
-        "action": step.action,
-        "does": step.does,
-        "method": step.request.method,
-        "path": filled(step.request),
-        "body": step.request.body,
-        "changes": [change_json(change) for change in step.changes],
+        "key": step["key"],
+        "kind": step["kind"],
+        "action": step["action"],
+        "does": step["does"],
+        "method": request.method,
+        "path": filled(request),
+        "body": request.body,
+        "changes": step.get("changes", []),
     }
 
 
@@ -46,7 +46,7 @@ def operation(service: Service, record: OperationRecord, attempts: Sequence[Atte
         "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
         "risk": record.risk,
         "warnings": list(record.warnings),
-        "plan": plan_view(record.plan())
+        "plan": plan_view(record.plan_json(), record.plan_digest)
         if record.plan_text is not None
         else {"version": record.plan_version, "digest": record.plan_digest},
         "receipt": {"steps": [receipt(attempt) for attempt in attempts]},

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Row, Select, bindparam, insert, select, text,
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
-from adsunify.steps import Plan
+from adsunify.steps import Plan, plan_json
 from adsunify.wire import Json
 
 from . import events, upsert
@@ -85,6 +85,10 @@ class OperationRecord:
     def plan(self) -> Plan:
         """The plan, after its digest was checked (ValueError)."""
         return Plan.from_bytes((self.plan_text or "").encode("ascii"), self.plan_digest)
+
+    def plan_json(self) -> dict[str, Json]:
+        """The plan as JSON, after its digest was checked (ValueError)."""
+        return plan_json((self.plan_text or "").encode("ascii"), self.plan_digest)
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
