@@ -1,7 +1,7 @@
 """The simulated TikTok API over real HTTP: its example, log-in, accounts, lists, state, faults."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -23,8 +23,8 @@ from tests.sandbox.tiktok_calls import (
     NEW_YORK,
     TOKYO,
     Clock,
+    Server,
     code,
-    conversation,
     data_of,
     example,
     get,
@@ -32,6 +32,7 @@ from tests.sandbox.tiktok_calls import (
     post,
     read,
     refused,
+    serving,
     smart_example,
     switch,
     tell,
@@ -40,21 +41,27 @@ from tests.sandbox.tiktok_calls import (
 )
 
 
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    with serving() as server:
+        yield server
 
 
 @pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
+def clock(server: Server) -> Clock:
+    return server.clock
+
+
+@pytest.fixture
+async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
+    async with server.conversation() as web:
         yield web
 
 
 async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
     assert await example(web) == ("17900001", "17900002", "17900003")
     for kind, entity in (("ad", "17900003"), ("adgroup", "17900002"), ("campaign", "17900001")):
-        more = {"allow_partial_success": False} if kind == "adgroup" else {}
+        more: dict[str, Any] = {"allow_partial_success": False} if kind == "adgroup" else {}
         switched = data_of(await switch(web, kind, "ENABLE", entity, **more))
         assert (switched[f"{kind}_ids"], switched["status"]) == ([entity], "ENABLE")
     assert await writes(web) == [
@@ -133,9 +140,9 @@ async def test_the_slash_at_the_end_is_mandatory(web: httpx.AsyncClient) -> None
 
 
 async def test_bodies_are_json(web: httpx.AsyncClient) -> None:
-    refused(await web.post(f"{API}/campaign/create/", data=CAMPAIGN), 40000, "Content-Type")
+    refused(await web.post(f"{API}/campaign/create/", data=CAMPAIGN), 40002, "Content-Type")
     json_type = {"Content-Type": "application/json"}
-    refused(await web.post(f"{API}/campaign/create/", content="{", headers=json_type), 40000)
+    refused(await web.post(f"{API}/campaign/create/", content="{", headers=json_type), 40002)
     refused(await web.post(f"{API}/campaign/create/?debug=1", json=CAMPAIGN), 40002, "debug")
     assert await writes(web) == []
 

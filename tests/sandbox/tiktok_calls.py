@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
+from attrs import define
 
-from adsunify.sandbox import sandbox
+from adsunify.sandbox import sandbox_thread
 from adsunify.sandbox.networks.tiktok import NETWORK
 
 HOST = "/business-api.tiktok.com"
@@ -98,18 +99,41 @@ class Clock:
     """The only thing that is not real here."""
 
     def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
         self.instant = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
     def __call__(self) -> datetime:
         return self.instant
 
 
-@asynccontextmanager
-async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    """A client that is logged in to a sandbox of its own."""
-    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
-        web.headers["Access-Token"] = (await token(web))["access_token"]
-        yield web
+@define
+class Server:
+    """A sandbox for many tests; each conversation finds it as it was at the start."""
+
+    url: str
+    clock: Clock
+    token: str | None = None
+
+    @asynccontextmanager
+    async def conversation(self) -> AsyncIterator[httpx.AsyncClient]:
+        """A client that is logged in."""
+        self.clock.reset()
+        async with httpx.AsyncClient(base_url=self.url, verify=False) as web:  # there is no TLS on the loopback
+            await web.post("/_sandbox/reset")
+            if self.token is None:
+                self.token = (await token(web))["access_token"]
+            web.headers["Access-Token"] = self.token
+            yield web
+
+
+@contextmanager
+def serving() -> Iterator[Server]:
+    """A sandbox in a thread of its own."""
+    clock = Clock()
+    with sandbox_thread(networks=[NETWORK], clock=clock) as running:
+        yield Server(running.url, clock)
 
 
 async def code(web: httpx.AsyncClient) -> str:

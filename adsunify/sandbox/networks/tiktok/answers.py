@@ -11,8 +11,6 @@ API = "/open_api/v1.3"
 RATE_LIMITED = "rate_limited"
 # Section 15. A problem that is not named here is 40002, "parameter error (see message)".
 CODES: Mapping[str, int] = {
-    "unreadable": 40000,
-    "media_type": 40000,
     "forbidden": 40001,
     "missing": 40007,
     "duplicate_request": 40050,

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Answer, Request, choice, json_text, listing, record, text
+from adsunify.sandbox.framework import Answer, Request, boolean, choice, json_text, listing, record, text
 from adsunify.sandbox.networks.tiktok.answers import account_of, answer
 from adsunify.sandbox.networks.tiktok.members import INDUSTRIES, LANGUAGES
 from adsunify.sandbox.networks.tiktok.places import PLACEMENTS
@@ -73,7 +73,7 @@ def list_pixels(request: Request) -> Answer:
         "code": text(),
         "name": text(),
         "order_by": one_of("LATEST_CREATE EARLIEST_CREATE"),
-        "filtering": json_text(record(optional={"available_for_catalog_only": choice(True, False)})),
+        "filtering": json_text(record(optional={"available_for_catalog_only": boolean})),
     }
     given = request.query(_OF_ACCOUNT, more)
     account_of(request, given["advertiser_id"])

@@ -123,7 +123,7 @@ def upload_image(request: Request) -> Answer:
     if any(image.data["file_name"] == name for image in request.world.entities("image", account.id)):
         raise Problem("duplicate_name", "/file_name", f"material name {name} exists already")
     wide, high = (1080, 1080) if "square" in given["image_url"].lower() else PORTRAIT
-    image_id = f"ad-site-i18n-sg/{_digest(given['image_url'], request.world.allocate())}"
+    image_id = f"ad-site-i18n-sg/{_digest(name, account.id)}"
     data = _image(image_id, name, (wide, high), written(request.now))
     request.world.create("image", account.id, data, id=image_id)
     return answer(data)

@@ -46,9 +46,13 @@ ACTIONS = (
     " VIEW_VIDEO_WITH_THIS_EFFECT VISIT_STORE WATCH_LIVE WATCH_NOW"
 )
 LANGUAGES = {
-    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fi": "Finnish", "fr": "French", "it": "Italian",
-    "ja": "Japanese", "ko": "Korean", "nl": "Dutch", "no": "Norwegian", "pl": "Polish", "pt": "Portuguese",
-    "sv": "Swedish", "th": "Thai", "tr": "Turkish", "vi": "Vietnamese", "zh-hant": "Traditional Chinese",
+    "ar": "Arabic", "bg": "Bulgarian", "bn": "Bengali", "cs": "Czech", "da": "Danish", "de": "German", "el": "Greek",
+    "en": "English", "es": "Spanish", "et": "Estonian", "fi": "Finnish", "fr": "French", "he": "Hebrew", "hi": "Hindi",
+    "hr": "Croatian", "hu": "Hungarian", "id": "Indonesian", "it": "Italian", "ja": "Japanese", "ko": "Korean",
+    "lt": "Lithuanian", "lv": "Latvian", "ms": "Malay", "nl": "Dutch", "no": "Norwegian", "pl": "Polish",
+    "pt": "Portuguese", "ro": "Romanian", "ru": "Russian", "sk": "Slovak", "sl": "Slovenian", "sv": "Swedish",
+    "th": "Thai", "tr": "Turkish", "uk": "Ukrainian", "vi": "Vietnamese", "zh": "Chinese",
+    "zh-hant": "Traditional Chinese",
 }  # fmt: skip
 IDENTITIES = "TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"
 
@@ -132,30 +136,31 @@ _CREATIVE: Mapping[str, Check] = {
     "dark_post_status": one_of("ON OFF"),
     **each(integer(0), "carousel_image_index page_id page_image_index tracking_pixel_id"),
     **each(boolean, "creative_authorized instant_product_page_used promotional_music_disabled"),
-    **each(STRINGS, "item_group_ids sku_ids product_display_field_list tracking_offline_event_set_ids"),
-    **each(OBJECTS, "deeplink_utm_params disclaimer_clickable_texts showcase_products"),
+    **each(STRINGS, "item_group_ids sku_ids tracking_offline_event_set_ids"),
+    **each(OBJECTS, "deeplink_utm_params disclaimer_clickable_texts"),
     "utm_params": listing(record({"key": text(), "value": text()})),
     "disclaimer_text": anything,
     **each(
         TEXT,
         """aigc_disclosure_type app_name avatar_icon_web_uri brand_safety_postbid_partner card_id cpp_url creative_type
         deeplink deeplink_type disclaimer_type display_name dynamic_destination dynamic_format end_card_cta
-        fallback_type item_duet_status item_stitch_status product_set_id shopping_ads_deeplink_type
-        shopping_ads_fallback_type shopping_ads_video_package_id tracking_app_id vertical_video_strategy
-        viewability_postbid_partner""",
+        fallback_type item_duet_status item_stitch_status product_set_id product_specific_type
+        shopping_ads_deeplink_type shopping_ads_fallback_type shopping_ads_video_package_id tracking_app_id
+        vertical_video_strategy viewability_postbid_partner""",
     ),
 }
 CREATIVE_CREATE: Mapping[str, Check] = {
     **_CREATIVE,
     "operation_status": SWITCH,
-    **each(STRINGS, "auto_disclaimer_types vehicle_ids"),
+    **each(STRINGS, "auto_disclaimer_types product_display_field_list vehicle_ids"),
+    "showcase_products": OBJECTS,
     **each(
         TEXT,
         """auto_message_id catalog_id deeplink_format_type phone_number phone_region_calling_code phone_region_code
-        product_specific_type schedule_id tiktok_page_category tracking_message_event_set_id""",
+        schedule_id tiktok_page_category tracking_message_event_set_id""",
     ),
 }
-CREATIVE_UPDATE: Mapping[str, Check] = {**_CREATIVE, "ad_id": ID, "vast_moat_enabled": boolean}
+CREATIVE_UPDATE: Mapping[str, Check] = {**_CREATIVE, "vast_moat_enabled": boolean}
 PATCHED = (  # what an update with `patch_update` may hold (section 11)
     "ad_name", "identity_id", "identity_type", "identity_authorized_bc_id", "video_id", "image_ids", "music_id",
     "tiktok_item_id", "ad_text",

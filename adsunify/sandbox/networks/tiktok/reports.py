@@ -16,6 +16,7 @@ from adsunify.sandbox.framework import (
     Entity,
     Problem,
     Request,
+    boolean,
     choice,
     json_text,
     listing,
@@ -76,7 +77,7 @@ _TASK = record(
         **_shape(lists=True)[1],
         "output_format": one_of("CSV_STRING CSV_DOWNLOAD"),
         "file_name": text(1, 255, r"[^/\t\x08@#$%^&*()\[\]]+"),
-        "enable_report_title_translation": choice(True, False),
+        "enable_report_title_translation": boolean,
     },
 )
 _ONE_TASK: dict[str, Check] = {"advertiser_id": ADVERTISER, "task_id": ID}

@@ -81,20 +81,19 @@ CREATIVE_INFO = record(
         "aigc_disclosure_type": one_of("NOT_DECLARED SELF_DISCLOSURE UNSET"),
     },
 )
-_CONFIGURATION = record(
-    optional={
-        "auto_disclaimer_types": listing(one_of("DISCOUNT EMISSION")),
-        "call_to_action_id": foreign(),
-        "catalog_creative_toggle": boolean,
-        "dark_post_status": one_of("ON OFF"),
-        "identity_type": choice("CUSTOMIZED_USER"),
-        "identity_id": foreign(),
-        "utm_params": listing(record({"key": text(), "value": text()})),
-        **each(anything, "phone_info tracking_info"),
-        **each(listing(TEXT), "product_display_field_list product_ids"),
-        **each(TEXT, "end_card_cta fallback_type product_set_id product_specific_type"),
-    }
-)
+_CONFIGURED: Mapping[str, Check] = {
+    "auto_disclaimer_types": listing(one_of("DISCOUNT EMISSION")),
+    "call_to_action_id": foreign(),
+    "catalog_creative_toggle": boolean,
+    "dark_post_status": one_of("ON OFF"),
+    "identity_type": choice("CUSTOMIZED_USER"),
+    "identity_id": foreign(),
+    "utm_params": listing(record({"key": text(), "value": text()})),
+    **each(anything, "phone_info tracking_info"),
+    "product_ids": listing(TEXT),
+    **each(TEXT, "end_card_cta fallback_type product_set_id product_specific_type"),
+}
+_CONFIGURATION_CREATE = record(optional={**_CONFIGURED, "product_display_field_list": listing(TEXT)})
 _AD: Mapping[str, Check] = {
     "creative_list": listing(record({"creative_info": CREATIVE_INFO}), 1, 31),
     "ad_text_list": listing(record({"ad_text": words(100)}), 1, 5),
@@ -103,7 +102,7 @@ _AD: Mapping[str, Check] = {
     "deeplink_list": listing(record({}, {"deeplink": TEXT, "deeplink_type": one_of("DEFERRED_DEEPLINK NORMAL")})),
     "interactive_add_on_list": listing(record({"card_id": foreign()})),
     "page_list": listing(record({"page_id": foreign()})),
-    "ad_configuration": _CONFIGURATION,
+    "ad_configuration": record(optional=_CONFIGURED),
 }
 CREATE: Mapping[str, Check] = {
     "campaign": record(
@@ -151,7 +150,12 @@ CREATE: Mapping[str, Check] = {
     ),
     "ad": record(
         {"advertiser_id": ADVERTISER, "adgroup_id": ID, "ad_name": NAME},
-        {**_AD, "auto_message_list": listing(record({"auto_message_id": foreign()})), "operation_status": SWITCH},
+        {
+            **_AD,
+            "auto_message_list": listing(record({"auto_message_id": foreign()})),
+            "ad_configuration": _CONFIGURATION_CREATE,
+            "operation_status": SWITCH,
+        },
     ),
 }
 UPDATE: Mapping[str, Check] = {
