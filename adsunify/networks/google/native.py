@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from unicodedata import category
 
 from attrs import field, frozen
 
@@ -307,8 +306,11 @@ def merged(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Js
 
 
 def has_controls(value: str) -> bool:
-    """Whether a text has control characters."""
-    return any(category(one) == "Cc" for one in value)
+    """Whether a text has control characters (Unicode's category Cc)."""
+    return _CONTROL.search(value) is not None
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 # -- money and days -----------------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ COUNTRIES: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _NUMERIC.split
 
 def columns(value: str) -> int:
     """The width of a text: double-width characters count two."""
-    return sum(2 if east_asian_width(one) in "WF" else 1 for one in value)
+    return len(value) if value.isascii() else sum(2 if east_asian_width(one) in "WF" else 1 for one in value)
 
 
 def _wrong_texts(values: Sequence[str], widest: int, counts: tuple[int, int]) -> str | None:
