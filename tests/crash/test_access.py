@@ -1,0 +1,155 @@
+"""O15: access is lost before each step of each plan: the next native write is not sent, and what was done is kept."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from attrs import define, field
+from sqlalchemy import Connection, update
+
+from adsunify.errors import AdsunifyError, Forbidden
+from adsunify.operation import Advance
+from adsunify.service import operations
+from adsunify.service.core import Service
+from adsunify.store import Clock, Store, connections, keys, people, sealed
+from adsunify.store.schema import accounts, api_keys
+from adsunify.store.schema import connections as connection_rows
+
+from .stage import FORMATS, PLANS, Stage
+
+Change = Callable[[Connection, Stage, str, Clock], None]
+"""A change in the database, made for the stage's actor and an account."""
+
+
+def _revoke(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
+    assert stage.actor.key_id is not None
+    keys.revoke(connection, stage.actor.workspace_id, stage.actor.user_id, stage.actor.key_id, clock)
+
+
+def _expire(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
+    connection.execute(update(api_keys).where(api_keys.c.id == stage.actor.key_id).values(expires_at=clock.now()))
+
+
+def _remove(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
+    people.remove_membership(connection, stage.actor.workspace_id, stage.actor.user_id)
+
+
+def _lower(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
+    people.set_membership(connection, stage.actor.workspace_id, stage.actor.user_id, "viewer", clock)
+
+
+def _disconnect(connection: Connection, stage: Stage, account_id: str, clock: Clock) -> None:
+    found = connections.account(connection, stage.actor.workspace_id, account_id)
+    connections.disconnect(connection, stage.actor.workspace_id, found.connection_id, clock)
+
+
+LOSSES: dict[str, Change] = {
+    "key revoked": _revoke,
+    "key expired": _expire,
+    "member removed": _remove,
+    "role lowered": _lower,
+    "account disconnected": _disconnect,
+}
+
+
+def _give_back(
+    connection: Connection, stage: Stage, account_id: str, credentials: dict[str, str], clock: Clock
+) -> None:
+    actor = stage.actor
+    connection.execute(update(api_keys).where(api_keys.c.id == actor.key_id).values(revoked_at=None, expires_at=None))
+    people.set_membership(connection, actor.workspace_id, actor.user_id, actor.role, clock)
+    through = connections.account(connection, actor.workspace_id, account_id).connection_id
+    for rows, named in ((accounts, accounts.c.connection_id), (connection_rows, connection_rows.c.id)):
+        connection.execute(update(rows).where(named == through).values(status="active"))
+    sealed.put(connection, connections.SECRETS, through, actor.workspace_id, credentials, clock)
+
+
+@define
+class LosingStore:
+    """A store; just before the commit that carries the intent of step ``at`` (from 0), ``lose`` is done elsewhere."""
+
+    whole: Store
+    at: int
+    lose: Callable[[], Awaitable[None]]
+    lost: int = 0
+    clock: Any = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.clock = self.whole.clock
+
+    async def write(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        change = args[0] if args else None
+        if isinstance(change, Advance) and change.intent is not None and change.intent.n == self.at:
+            self.lost += 1
+            await self.lose()
+        return await self.whole.write(function, *args, **kwargs)
+
+    async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
+        return await self.whole.read(function, *args, **kwargs)
+
+
+async def _refused(stage: Stage, service: Service, operation_id: str) -> AdsunifyError:
+    with pytest.raises(AdsunifyError) as refused:
+        await operations.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+    return refused.value
+
+
+async def _lost_before(
+    stage: Stage, service: Service, other: Service, operation_id: str, name: str, at: int, account_id: str
+) -> None:
+    """Execute, lose access before step ``at``, execute again: exactly ``at`` writes, and their receipts are kept."""
+    case = f"{name} before step {at}"
+    lose = LOSSES[name]
+
+    async def lost() -> None:
+        await other.store.write(lose, stage, account_id, other.store.clock)
+
+    before, whole = len(stage.written()), service.store
+    losing = LosingStore(whole, at, lost)
+    service.store = losing  # type: ignore[assignment]  # what a store does, and no more, is asked of it
+    try:
+        first = await _refused(stage, service, operation_id)
+    finally:
+        service.store = whole
+    assert losing.lost == 1, f"{case}: the case did not happen"
+    assert len(stage.written()) - before == at, f"{case}: written after the access was lost"
+    assert isinstance(first, Forbidden) and (first.status, first.code) == (403, "access_lost"), f"{case}: {first.code}"
+    shown = await stage.shown(service, operation_id)
+    assert (shown["status"], shown["stalled"], shown.get("nextAction")) == ("prepared", False, None), case
+    assert first.operation == shown, case
+    assert at == 0 or shown["error"]["code"] == "access_lost", case
+    receipts = [(step["key"], step["state"]) for step in shown["receipt"]["steps"]]
+    assert receipts == [(step["key"], "applied") for step in shown["plan"]["steps"][:at]], case
+
+    again = await _refused(stage, service, operation_id)
+    codes = {"access_lost", "account_disconnected"} if name == "account disconnected" else {"access_lost"}
+    assert again.code in codes, f"{case}: {again.code}"
+    assert len(stage.written()) - before == at, f"{case}: the second execution has written"
+    assert await stage.shown(service, operation_id) == shown, case
+
+
+@pytest.mark.parametrize(("name", "action"), PLANS)
+async def test_access_lost_before_each_step(stage: Stage, name: str, action: str) -> None:
+    account_id = stage.accounts[name.split("-")[0]]["accountId"]
+    async with stage.service() as service, stage.service() as other:
+        source = await stage.source(service, FORMATS[name][0], action)
+        before = len(stage.written())
+        clean_id = await source()
+        await stage.execute(service, clean_id)
+        clean = [one.what for one in stage.written()[before:]]
+        steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
+        assert len(clean) == steps
+        through = (await service.store.read(connections.account, stage.actor.workspace_id, account_id)).connection_id
+        credentials = await service.store.read(sealed.get, connections.SECRETS, through)
+        assert credentials
+        for loss in LOSSES:
+            for at in range(steps):
+                before = len(stage.written())
+                operation_id = await source()
+                await _lost_before(stage, service, other, operation_id, loss, at, account_id)
+                await other.store.write(_give_back, stage, account_id, credentials, other.store.clock)
+                # only the access was missing: with it back, a deliberate execution does the rest and repeats nothing
+                assert (await stage.execute(service, operation_id))["status"] == "succeeded"
+                assert [one.what for one in stage.written()[before:]] == clean, f"{loss} before step {at}"
