@@ -124,8 +124,9 @@ def _keywords(brief: CampaignBrief, bid: Json) -> list[dict[str, Json]]:
 
 def _under(one: Level, *parents: Level, count: int = 1) -> tuple[Binding, ...]:
     """Bindings that put the ids of the steps before into every entity of a step."""
+    entities = f"/body/{collection(one)}"
     return tuple(
-        Binding(f"/body/{collection(one)}/{position}/{identity(parent)}", parent.kind, ID)
+        Binding(f"{entities}/{position}/{identity(parent)}", parent.kind, ID)
         for position in range(count)
         for parent in parents
     )

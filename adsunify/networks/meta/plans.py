@@ -64,7 +64,7 @@ def _campaign(brief: CampaignBrief) -> Body:
     return body | {"is_adset_budget_sharing_enabled": False}
 
 
-def _ad_set(account: Account, brief: CampaignBrief) -> Body:
+def _ad_set(account: Account, brief: CampaignBrief, europe: bool | None) -> Body:
     aim, unit = AIMS[brief.goal], meta.unit(account)
     body: Body = {
         "name": brief.name,
@@ -84,7 +84,7 @@ def _ad_set(account: Account, brief: CampaignBrief) -> Body:
     if brief.schedule.end is not None:
         body["end_time"] = meta.native_time(brief.schedule.end)
     body["targeting"] = targeting_of(brief)
-    if in_europe(brief) is not False:
+    if europe is not False:
         known = {name: account.extras.get(extra) for extra, name in meta.DSA.items()}
         body |= {name: value for name, value in known.items() if value}
     return body
@@ -100,23 +100,24 @@ def _creative(brief: CampaignBrief) -> Body:
     return {"name": brief.name, "object_story_spec": story}
 
 
-def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> list[str]:
+def _warnings(account: Account, brief: CampaignBrief, europe: bool | None, now: datetime | None) -> list[str]:
     assumed = meta.unit(account).assumed
     warnings = [assumed] if assumed else []
     if now is not None and brief.schedule.start <= now:
         warnings.append("The start lies in the past: once activated, the ads run at once.")
     unread = [extra for extra in meta.DSA if extra not in account.extras]
-    if in_europe(brief) and unread:
+    if europe and unread:
         warnings.append(f"Ads in the EU name who benefits and who pays; {' and '.join(unread)} were never read.")
     return warnings
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
+    europe = in_europe(brief)
     campaign = _create(account, "campaign", "Create the campaign, paused.", _campaign(brief))
     in_campaign = Binding("/body/campaign_id", campaign.key, ID)
     does = "Create the ad set with budget, schedule and targeting, paused."
-    ad_set = _create(account, "adGroup", does, _ad_set(account, brief), in_campaign)
+    ad_set = _create(account, "adGroup", does, _ad_set(account, brief, europe), in_campaign)
     body: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
     steps, bindings = [campaign, ad_set], [Binding("/body/adset_id", ad_set.key, ID)]
     if brief.creative.existing_id is not None:
@@ -126,7 +127,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         steps.append(creative)
         bindings.append(Binding("/body/creative/creative_id", creative.key, ID))
     steps.append(_create(account, "ad", "Create the ad, paused.", body, *bindings))
-    return (yield from settled(_plan(account, "create", *steps, warnings=_warnings(account, brief, now))))
+    return (yield from settled(_plan(account, "create", *steps, warnings=_warnings(account, brief, europe, now))))
 
 
 # -- status -------------------------------------------------------------------------------------------------------
