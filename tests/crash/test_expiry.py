@@ -1,0 +1,148 @@
+"""O14: the 30 minutes for review and execution end at the millisecond, whatever is done to the machine's clock."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from attrs import define
+
+from adsunify.executor import KillPoint
+from adsunify.service import operations as use
+from adsunify.service.core import Service
+from adsunify.store import Clock, operations
+
+from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+CREATED = [plan for plan in NETWORK_PLANS if plan[1] == "create"]
+
+
+@define
+class Hands:
+    """The machine's clocks, in milliseconds; set by the test."""
+
+    wall: int
+    monotonic: int = 0
+
+    def clock(self) -> Clock:
+        """A clock as a process that starts now has it."""
+        return Clock(lambda: self.wall, lambda: self.monotonic)
+
+    def pass_(self, milliseconds: int) -> None:
+        """Time passes."""
+        self.wall += milliseconds
+        self.monotonic += milliseconds
+
+
+@pytest.fixture
+def hands() -> Hands:
+    return Hands(time.time_ns() // 1_000_000 + 1_000)
+
+
+async def _left(stage: Stage, service: Service, operation_id: str) -> int:
+    """Milliseconds until the operation expires."""
+    clock = service.store.clock
+    record = await service.store.read(operations.get, stage.actor, operation_id, clock)
+    return record.expires_at - clock.now()
+
+
+async def _expired(stage: Stage, service: Service, operation_id: str, receipts: int) -> dict[str, Any]:
+    """An execute call is refused, nothing is sent, and what was done before is kept."""
+    before = len(stage.written())
+    refusal = await stage.refusal(service, operation_id)
+    assert refusal is not None and (refusal.status, refusal.code) == (400, "operation_expired")
+    assert len(stage.written()) == before, "sent after the expiry"
+    shown = await stage.shown(service, operation_id)
+    assert (shown["status"], shown["expired"], len(shown["receipt"]["steps"])) == ("prepared", True, receipts)
+    return shown
+
+
+async def _once(stage: Stage, service: Service, operation_id: str) -> dict[str, Any]:
+    shown: dict[str, Any] = await use.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
+    return shown
+
+
+@pytest.mark.parametrize(("name", "action"), PLANS)
+async def test_accepted_until_the_last_millisecond(stage: Stage, hands: Hands, name: str, action: str) -> None:
+    async with stage.service(clock=hands.clock()) as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        in_time, late = await source(), await source()
+        assert await _left(stage, service, in_time) == await _left(stage, service, late) == 30 * MINUTE
+        hands.pass_(30 * MINUTE - 1)
+        assert (await stage.execute(service, in_time))["status"] == "succeeded"
+        hands.pass_(1)
+        await _expired(stage, service, late, 0)
+
+
+@pytest.mark.parametrize(("name", "action"), PLANS)
+async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, name: str, action: str) -> None:
+    async with stage.service(clock=hands.clock(), steps=1) as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        operation_id = await source()
+        steps = len((await stage.shown(service, operation_id))["plan"]["steps"])
+        if steps == 1:
+            return  # never gone on with
+        hands.pass_(10 * MINUTE)
+        before = len(stage.written())
+        shown = await _once(stage, service, operation_id)
+        assert (shown["nextAction"], len(stage.written()) - before) == ("execute", 1)
+        assert await _left(stage, service, operation_id) == 20 * MINUTE, "an execution extends nothing"
+        hands.pass_(20 * MINUTE - 1)
+        if steps > 2:
+            assert (await _once(stage, service, operation_id))["nextAction"] == "execute"
+        hands.pass_(1)
+        await _expired(stage, service, operation_id, min(steps - 1, 2))
+
+
+@pytest.mark.parametrize(("name", "action"), PLANS)
+async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, action: str) -> None:
+    async with stage.service(clock=hands.clock()) as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        operation_id = await source()
+        steps = len((await stage.shown(service, operation_id))["plan"]["steps"])
+        if steps == 1:
+            return
+        hands.pass_(30 * MINUTE - 1)
+        before = len(stage.written())
+
+        def passing(point: KillPoint) -> None:
+            if point is KillPoint.applied_before_read and len(stage.written()) - before == steps - 1:
+                hands.pass_(1)
+
+        service.passing = passing
+        refusal = await stage.refusal(service, operation_id)
+        assert refusal is not None and refusal.code == "operation_expired"
+        assert len(stage.written()) - before == steps - 1
+        await _expired(stage, service, operation_id, steps - 1)
+
+
+@pytest.mark.parametrize(("name", "action"), CREATED)
+async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str) -> None:
+    async with stage.service(clock=hands.clock()) as service:
+        operation_id = await stage.create(service, FORMATS[name][0])
+        hands.pass_(10 * MINUTE)
+        hands.wall -= HOUR
+        assert await _left(stage, service, operation_id) == 20 * MINUTE
+        hands.pass_(20 * MINUTE)
+        await _expired(stage, service, operation_id, 0)
+
+
+@pytest.mark.parametrize("boot", [False, True])
+@pytest.mark.parametrize(("name", "action"), CREATED)
+async def test_clock_set_back_and_started_again(stage: Stage, hands: Hands, name: str, action: str, boot: bool) -> None:
+    async with stage.service(clock=hands.clock()) as service:
+        operation_id, before_it_ends = [await stage.create(service, FORMATS[name][0]) for _ in range(2)]
+        hands.pass_(30 * MINUTE - 1)
+        await stage.execute(service, before_it_ends)
+        hands.pass_(1)
+        await _expired(stage, service, operation_id, 0)
+    hands.wall -= HOUR
+    hands.monotonic = 0 if boot else hands.monotonic
+    async with stage.service(clock=hands.clock()) as service:
+        # known is the last thing that was stored: what time has passed since then nobody wrote down
+        assert await _left(stage, service, operation_id) <= 1
+        hands.pass_(1)
+        await _expired(stage, service, operation_id, 0)
