@@ -14,6 +14,7 @@ from typing import Any
 import asyncpg
 import httpx
 import pytest
+from attrs import evolve
 
 from adsunify.actor import Actor
 from adsunify.cli.serve import connect_one, sandbox_admin, serving
@@ -21,7 +22,7 @@ from adsunify.networks import ADAPTERS
 from adsunify.sandbox.server import Running, sandbox_thread
 from adsunify.service.opening import SECRET_KEYS
 
-from .stage import FORMATS, Stage
+from .stage import FORMATS, Log, Stage
 
 ENGINES = ("sqlite", "postgresql")
 ENVIRONMENT = {SECRET_KEYS: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
@@ -82,7 +83,7 @@ def template(
         for name, value in ENVIRONMENT.items():
             patch.setenv(name, value)
         actor, accounts = asyncio.run(_connected(database, sandbox.url))
-    return engine, Stage(database, ENVIRONMENT, sandbox.url, actor, accounts)
+    return engine, Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
 
 
 @pytest.fixture
@@ -103,4 +104,4 @@ def stage(template: tuple[str, Stage], request: pytest.FixtureRequest, tmp_path:
         name = f"crash_{next(_numbers)}"
         asyncio.run(_execute(server, f"CREATE DATABASE {name} TEMPLATE template_crash"))
         database = server.format(name=name)
-    return Stage(database, made.environment, made.sandbox_url, made.actor, made.accounts)
+    return evolve(made, database=database, log=Log(made.log.rows))

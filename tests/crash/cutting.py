@@ -10,7 +10,7 @@ from typing import Any
 from attrs import define, field
 
 from adsunify.store import Store
-from adsunify.transport import HttpTransport
+from adsunify.transport import SECONDS, HttpTransport
 from adsunify.wire import Request, Response
 
 _active: ContextVar[Cancelling | None] = ContextVar("cancelling", default=None)
@@ -119,6 +119,8 @@ class FailingTransport:
     whole: HttpTransport
     failing: Failing
 
-    async def send(self, request: Request, *, hosts: Collection[str]) -> Response:
-        found: Response = await self.failing.asked("transport", lambda: self.whole.send(request, hosts=hosts))
+    async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
+        found: Response = await self.failing.asked(
+            "transport", lambda: self.whole.send(request, hosts=hosts, timeout=timeout)
+        )
         return found

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import httpx
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from adsunify.actor import Actor
 from adsunify.brief import CampaignBrief
@@ -61,6 +60,23 @@ class Written:
     ids: frozenset[str]
 
 
+@define
+class Log:
+    """The native writes that the simulated networks applied, as they grow: ``rows`` are those of the control door."""
+
+    rows: Sequence[Mapping[str, str]]
+    read: int = 0
+    found: list[Written] = field(factory=list)
+
+    def written(self) -> list[Written]:
+        """Every native write, oldest first: one for each request."""
+        new = self.rows[self.read :]
+        self.read += len(new)
+        requests = groupby(new, key=lambda row: (row["network"], row["request"]))
+        self.found += [_written(list(rows)) for _, rows in requests]
+        return self.found
+
+
 @frozen
 class Stage:
     """A database of its own; accounts are connected on every network. ``accounts``: one by network."""
@@ -70,6 +86,7 @@ class Stage:
     sandbox_url: str
     actor: Actor
     accounts: Mapping[str, Mapping[str, Any]]
+    log: Log
 
     @asynccontextmanager
     async def service(
@@ -155,13 +172,7 @@ class Stage:
 
     def written(self) -> list[Written]:
         """Every native write that was applied, oldest first: one for each request."""
-        answer = httpx.get(f"{self.sandbox_url}/_sandbox/writes", trust_env=False).raise_for_status()
-        requests = groupby(answer.json()["writes"], key=lambda row: (row["network"], row["request"]))
-        return [_written(list(rows)) for _, rows in requests]
-
-    def clear(self) -> None:
-        """Forget the faults that were told and did not happen."""
-        httpx.delete(f"{self.sandbox_url}/_sandbox/faults", trust_env=False).raise_for_status()
+        return list(self.log.written())
 
 
 def _written(rows: Sequence[Mapping[str, str]]) -> Written:

@@ -1,0 +1,276 @@
+"""O9: whatever becomes of the answer to a write, over real sockets, the operation ends as the rules say.
+
+What is not proven to be undone is unknown, and nothing is ever repeated by itself.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections import Counter
+from collections.abc import Collection, Mapping
+from contextlib import ExitStack
+from typing import Any, Literal
+
+import pytest
+from attrs import define, evolve, frozen
+
+from adsunify import transport
+from adsunify.executor import KillPoint
+from adsunify.service.core import Service
+from adsunify.transport import HttpTransport
+from adsunify.wire import Request, Response
+
+from .child import tell
+from .stage import FORMATS, NETWORK_PLANS, Stage, Written
+from .wire import Act, Call, Unread, Wire, said, wired
+
+Ends = Literal["unknown", "rejected", "throttled", "not_sent", "token"]
+SHORT = 0.3
+"""Seconds that a request may take where the wire is silent."""
+
+
+def answers(content: bytes, status: str = "200 OK", kind: str = "application/json", headers: str = "") -> Act:
+    """The network has done it, and something else comes back."""
+
+    async def act(call: Call) -> None:
+        await call.applied()
+        await call.say(said(content, status, kind, headers))
+
+    return act
+
+
+async def _silence(call: Call) -> None:
+    await call.silence()
+
+
+async def _applied_silence(call: Call) -> None:
+    await call.applied()
+    await call.silence()
+
+
+async def _reset(call: Call) -> None:
+    call.reset()
+
+
+async def _applied_reset(call: Call) -> None:
+    await call.applied()
+    call.reset()
+
+
+async def _applied_closed(call: Call) -> None:
+    await call.applied()
+
+
+async def _headers_reset(call: Call) -> None:
+    head, _, _ = (await call.applied()).partition(b"\r\n\r\n")
+    await call.say(head + b"\r\n\r\n")
+    call.reset()
+
+
+async def _half_head(call: Call) -> None:
+    head, _, _ = (await call.applied()).partition(b"\r\n\r\n")
+    await call.say(head[: len(head) // 2])
+
+
+async def _half_body(call: Call) -> None:
+    """The whole length is promised, half of it comes."""
+    answer = await call.applied()
+    await call.say(answer[: -len(answer.partition(b"\r\n\r\n")[2]) // 2])
+
+
+async def _half_json(call: Call) -> None:
+    """A whole answer that holds half a JSON text."""
+    body = (await call.applied()).partition(b"\r\n\r\n")[2]
+    await call.say(said(body[: len(body) // 2]))
+
+
+async def _half_body_silence(call: Call) -> None:
+    answer = await call.applied()
+    await call.say(answer[:-4])
+    await call.silence()
+
+
+async def _twice(call: Call) -> None:
+    """The answer, and another one behind it."""
+    answer = await call.applied()
+    await call.say(answer[:-3] + b"..." + answer)
+
+
+HTML = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
+UNKNOWN_ERROR: Mapping[str, Any] = {
+    "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
+    "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
+    "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
+}
+"""An error in a success that stands in no table."""
+ON_THE_WIRE: Mapping[str, Act | Unread] = {
+    "never read": Unread(_silence),
+    "reset unread": Unread(_reset),
+    "silent": _silence,
+    "silent when done": _applied_silence,
+    "reset": _reset,
+    "reset when done": _applied_reset,
+    "closed when done": _applied_closed,
+    "reset after the headers": _headers_reset,
+    "half the headers": _half_head,
+    "half the body": _half_body,
+    "silent in the body": _half_body_silence,
+    "half the JSON": _half_json,
+    "HTML 200": answers(HTML, kind="text/html"),
+    "HTML 502": answers(HTML, "502 Bad Gateway", "text/html"),
+    "empty 200": answers(b""),
+    "204": answers(b"", "204 No Content"),
+    "null": answers(b"null"),
+    "a list": answers(b"[]"),
+    "an empty object": answers(b"{}"),
+    "a redirect": answers(b"", "302 Found", headers="Location: https://elsewhere.example/\r\n"),
+    "a repeating redirect": answers(b"", "307 Temporary Redirect", headers="Location: /again\r\n"),
+    "another status": answers(b"{}", "299 Odd"),
+    "no status": answers(b"{}", "999 Odd"),
+}
+SILENT = {"never read", "silent", "silent when done", "silent in the body"}
+STATUSES: Mapping[int, Ends] = {
+    401: "token",
+    403: "rejected",
+    408: "unknown",
+    429: "throttled",
+    500: "unknown",
+    502: "unknown",
+    503: "unknown",
+    504: "unknown",
+}
+NATIVE: Mapping[str, Mapping[str, Ends]] = {
+    "amazon": {"partial": "rejected", "error_in_200": "throttled"},
+    # an atomic request cannot have been done in part
+    "google": {"partial": "unknown", "error_in_200": "rejected"},
+    "meta": {},
+}
+
+
+@frozen
+class Case:
+    """One way in which the answer to a write goes wrong, and how the operation must end."""
+
+    name: str
+    ends: Ends
+    act: Act | Unread | None = None
+    told: Mapping[str, Any] | None = None
+    seconds: float | None = None
+    refusing: Literal["refused", "unreachable"] | None = None
+
+
+def cases(network: str) -> list[Case]:
+    """Every case of a network."""
+    found = [Case(name, "unknown", act, seconds=SHORT if name in SILENT else None) for name, act in ON_THE_WIRE.items()]
+    unknown = json.dumps(UNKNOWN_ERROR[network]).encode()
+    found.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
+    found += [
+        Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
+        for status, ends in STATUSES.items()
+    ]
+    found += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in NATIVE[network].items()]
+    return [*found, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]
+
+
+@define
+class Hasty:
+    """The transport with less patience for one request."""
+
+    whole: HttpTransport
+    seconds: float | None = None
+
+    async def send(self, request: Request, *, hosts: Collection[str], timeout: float = transport.SECONDS) -> Response:
+        seconds, self.seconds = self.seconds or timeout, None
+        return await self.whole.send(request, hosts=hosts, timeout=seconds)
+
+
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+async def test_ambiguous_outcomes(
+    stage: Stage, engine: str, name: str, action: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transport, "CONNECT_SECONDS", SHORT)
+    async with wired(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        before = len(stage.written())
+        await stage.execute(service, await source())
+        clean = stage.written()[before:]
+        for case in cases(name.split("-")[0]):
+            # what an answer means does not depend on the engine: there, the last step will do
+            for step in range(0 if engine == "sqlite" else len(clean) - 1, len(clean)):
+                await _tried(stage, service, wire, await source(), case, step, clean)
+
+
+async def _tried(
+    stage: Stage, service: Service, wire: Wire, operation_id: str, case: Case, step: int, clean: list[Written]
+) -> None:
+    what = f"{case.name} at step {step}"
+    hasty = Hasty(service.transport)
+    breaking: Any = evolve(service)
+    breaking.transport = hasty
+    passed: list[KillPoint] = []
+    sent: list[int] = []
+    with ExitStack() as stack:
+
+        def passing(point: KillPoint) -> None:
+            passed.append(point)
+            if point is KillPoint.after_intent_commit and passed.count(point) == step + 1:
+                sent.append(len(wire.calls))
+                wire.fault, hasty.seconds = case.act, case.seconds
+                if case.told is not None:
+                    tell(stage.sandbox_url, case.told)
+                if case.refusing is not None:
+                    wire.shut()
+                if case.refusing == "unreachable":
+                    _unreachable(wire.port, stack)
+
+        breaking.passing = passing
+        before = len(stage.written())
+        refusal = await stage.refusal(breaking, operation_id)
+    wire.forget()
+    if case.refusing is not None:
+        await wire.open()
+
+    after = wire.calls[sent[0] :]
+    assert len(after) == (case.refusing is None) or case.ends == "token", f"{what}: {after}"
+    assert after.count(after[0]) == 1 if after else True, f"{what}: repeated by itself: {after}"
+    written = stage.written()[before:]
+    assert _kinds(written[:step]) == _kinds(clean[:step]) and len(written) <= step + 1, what
+    shown = await stage.shown(service, operation_id)
+    receipts = shown["receipt"]["steps"]
+    assert [receipt["state"] for receipt in receipts[:-1]] == ["applied"] * step, what
+    last = receipts[-1]["state"]
+    if case.ends == "unknown":
+        assert (shown["status"], last) == ("unknown", "ambiguous"), what
+        for again in (refusal, await stage.refusal(service, operation_id)):
+            assert again is not None and (again.code, again.outcome) == ("outcome_unknown", "unknown"), what
+        assert len(stage.written()) == before + len(written), f"{what}: repeated"
+        return
+    assert shown["status"] == "prepared", what
+    if case.ends == "rejected":
+        assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", "not_applied"), what
+        assert "nextAction" not in shown and last == "rejected", what
+    else:
+        assert refusal is None and shown["nextAction"] == "execute", what
+        assert last == ("rejected" if case.ends == "token" else "throttled"), what
+        assert ("retryAfterMs" in shown) == (case.ends != "token"), what
+    service.store.clock.saw(service.store.clock.now() + shown.get("retryAfterMs", 0))
+    assert (await stage.execute(service, operation_id))["status"] == "succeeded", what
+    assert _kinds(stage.written()[before:]) == _kinds(clean), f"{what}: repeated or left out"
+
+
+def _kinds(written: list[Written]) -> Counter[str]:
+    """How many entities of each kind were written."""
+    return Counter(kind for one in written for kind in one.what.split()[2:])
+
+
+def _unreachable(port: int, stack: ExitStack) -> None:
+    """Take the place so that connecting to it gets no answer: somebody listens, and never accepts."""
+    deaf = stack.enter_context(socket.socket())
+    deaf.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    deaf.bind(("127.0.0.1", port))
+    deaf.listen(0)
+    for _ in range(3):
+        waiting = stack.enter_context(socket.socket())
+        waiting.setblocking(False)
+        waiting.connect_ex(("127.0.0.1", port))

@@ -1,0 +1,147 @@
+"""O4: a process is stopped at its native write, its lease passes, others act, and it wakes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import frozen
+
+from adsunify.errors import AdsunifyError
+from adsunify.service import operations
+from adsunify.store import attempts
+
+from .child import Child, Job, opened, tell
+from .stage import FORMATS, NETWORK_PLANS, Stage
+from .test_kill import points
+
+LEASE = 3_000
+PATIENCE = 30.0
+
+
+async def one_call(pipe: Pipe, job: Job) -> str:
+    """Execute an operation in one call, stopping oneself at the point; the answer's status, or the refusal's code."""
+    passed = 0
+    async with opened(job) as service:
+
+        def passing(point: object) -> None:
+            nonlocal passed
+            passed += 1
+            if passed - 1 == job.at:
+                if job.fault is not None:
+                    tell(job.sandbox_url, job.fault)
+                if job.signal is not None:
+                    os.kill(os.getpid(), job.signal)
+
+        service.passing = passing
+        try:
+            shown = await operations.execute(service, job.actor, operation_id=job.operation_id, confirmed=True)
+        except AdsunifyError as refusal:
+            return refusal.code
+        return str(shown["status"])
+
+
+@frozen
+class _Zombie:
+    """A stopped process; before it stopped, ``receipts`` steps had theirs; ``landed``: its last write is applied."""
+
+    child: Child
+    operation_id: str
+    receipts: int
+    landed: bool
+
+
+async def _stopped(process_id: int) -> None:
+    """Wait until the process is stopped."""
+    async with asyncio.timeout(PATIENCE):
+        while Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "T":
+            await asyncio.sleep(0.02)
+
+
+async def _after_intent(stage: Stage, operation_id: str, at: int, receipts: int) -> _Zombie:
+    """It stops itself between the commit of an intent and the request."""
+    child = Child(one_call, stage.job(operation_id, at=at, signal=signal.SIGSTOP, lease=LEASE))
+    assert child.process.pid is not None
+    await _stopped(child.process.pid)
+    return _Zombie(child, operation_id, receipts, False)
+
+
+async def _in_flight(stage: Stage, operation_id: str, at: int, receipts: int, network: str) -> _Zombie:
+    """It is stopped while the network, which has applied the write, holds the answer back."""
+    awaited = len(stage.written()) + receipts + 1
+    fault = {"network": network, "fault": "latency", "value": LEASE + 1_000}
+    child = Child(one_call, stage.job(operation_id, at=at, fault=fault, lease=LEASE))
+    async with asyncio.timeout(PATIENCE):
+        while len(stage.written()) < awaited:
+            await asyncio.sleep(0.02)
+    assert child.process.pid is not None
+    os.kill(child.process.pid, signal.SIGSTOP)
+    await _stopped(child.process.pid)
+    return _Zombie(child, operation_id, receipts, True)
+
+
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> None:
+    async with stage.service() as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        before = len(stage.written())
+        await stage.execute(service, await source())
+        clean = [one.what for one in stage.written()[before:]]
+        expected = points(len(clean), False)
+        flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
+        zombies = []
+        for n, at in enumerate(flights):
+            zombies.append(await _after_intent(stage, await source(), at, n))
+            zombies.append(await _in_flight(stage, await source(), at, n, name.split("-")[0]))
+        before = len(stage.written())
+        await asyncio.sleep(LEASE / 1000 + 0.1)
+
+        for one in zombies:  # others read, and try
+            assert (await stage.shown(service, one.operation_id))["stalled"] is True
+            refusal = await stage.refusal(service, one.operation_id)
+            assert refusal is not None and (refusal.code, refusal.outcome) == ("operation_stalled", "unknown")
+        assert len(stage.written()) == before, "others sent what nobody knows of"
+
+        for one in zombies:
+            assert one.child.process.pid is not None
+            os.kill(one.child.process.pid, signal.SIGCONT)
+        answers = [await asyncio.to_thread(one.child.join) for one in zombies]
+        assert len(stage.written()) == before, "the woken process has written"
+        for one, answer in zip(zombies, answers, strict=True):
+            await _evidence(stage, service, one, answer, clean)
+
+
+async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None, clean: list[str]) -> None:
+    """The receipt landed, is marked late, and tells the truth: what is executed after it repeats nothing."""
+    tried = await service.store.read(attempts.attempts, one.operation_id)
+    assert [each.late for each in tried] == [False] * one.receipts + [True]
+    state = "applied" if one.landed else "throttled"
+    assert [each.state for each in tried] == ["applied"] * one.receipts + [state]
+    complete = one.landed and one.receipts + 1 == len(clean)
+    assert answer == ("succeeded" if complete else "prepared"), answer
+    before = len(stage.written())
+    shown = await stage.shown(service, one.operation_id)
+    await asyncio.sleep(shown.get("retryAfterMs", 0) / 1000)
+    assert (await stage.execute(service, one.operation_id))["status"] == "succeeded"
+    rest = clean[one.receipts + one.landed :]
+    assert [each.what for each in stage.written()[before:]] == rest, "repeated or left out"
+
+
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> None:
+    async with stage.service() as service:
+        source = await stage.source(service, FORMATS[name][0], action)
+        zombie = await _after_intent(stage, await source(), 0, 0)
+        shown = await stage.execute(service, zombie.operation_id)
+        assert shown["status"] == "succeeded"
+        before = len(stage.written())
+        assert zombie.child.process.pid is not None
+        os.kill(zombie.child.process.pid, signal.SIGCONT)
+        assert await asyncio.to_thread(zombie.child.join) == "succeeded", "it is told of the other's execution"
+        assert len(stage.written()) == before, "the woken process has written"
+        assert await stage.shown(service, zombie.operation_id) == shown
