@@ -155,23 +155,30 @@ class Session:
     async def _renew(self, used: Credentials) -> None:
         """Take what somebody else's refresh brought, or refresh under the connection's lock."""
         connection_id = self.account.connection_id
-        lock = self.service.refreshing.setdefault(connection_id, asyncio.Lock())
-        async with lock:
-            while True:
-                current = await self._load()
-                if current.access_token != used.access_token:
-                    self._credentials = current
+        store = self.service.store
+        async with self.service.refreshing.setdefault(connection_id, asyncio.Lock()):
+            while not await store.write(connections.begin_refresh, connection_id, store.clock):
+                if await self._renewed(used):
                     return
-                if await self.service.store.write(connections.begin_refresh, connection_id, self.service.store.clock):
-                    break
                 await asyncio.sleep(0.1)  # another process refreshes
             try:
-                await self._refreshed(current)
+                if await self._renewed(used):  # until just now, another process did
+                    await store.write(connections.abandon_refresh, connection_id)
+                else:
+                    await self._refreshed(used)
             except BaseException as problem:
-                await self.service.store.write(connections.abandon_refresh, connection_id)
+                await store.write(connections.abandon_refresh, connection_id)
                 if isinstance(problem, TokenRefused):
                     await self._needs_reauth()
                 raise
+
+    async def _renewed(self, used: Credentials) -> bool:
+        """Whether newer credentials than ``used`` are kept; then they are taken."""
+        current = await self._load()
+        if current.access_token == used.access_token:
+            return False
+        self._credentials = current
+        return True
 
     async def _refreshed(self, current: Credentials) -> None:
         network = self.adapter.network

@@ -78,13 +78,14 @@ async def test_two_processes_refresh_once(empty: Served) -> None:
     clock = Clock(empty.hands.milliseconds, lambda: 0)
     opened = await open_service(empty.database, RING, sandbox_url=empty.networks.url, clock=clock)
     try:
-        empty.hands.pass_(minutes=56)
         actor, account = empty.people["admin"].actor, empty.accounts["google"]
         services = [empty.service, opened.service] * 4
-        await asyncio.gather(*(accounts.tree(service, actor, account_id=account) for service in services))
+        for rounds in range(1, 11):
+            empty.hands.pass_(minutes=56)
+            await asyncio.gather(*(accounts.tree(service, actor, account_id=account) for service in services))
+            assert refreshes(empty, "google") == before + rounds
     finally:
         await opened.service.close()
-    assert refreshes(empty, "google") == before + 1
 
 
 async def test_a_refresh_that_fails_does_not_matter_while_the_token_lives(empty: Served) -> None:
