@@ -9,8 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from .postgres import execute
+
+settings.register_profile("unhurried", deadline=None)  # how long an example takes says nothing on a shared machine
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
