@@ -74,11 +74,13 @@ LOGGED = re.compile(r"(?:pwrite64|write)\(\d+<[^>]*-wal>")
 SYNCED = re.compile(r"(?:fsync|fdatasync)\(\d+<[^>]*-wal>")
 
 
+@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
 @pytest.mark.parametrize(("name", "action"), PLANS)
-async def test_synced_before_the_first_byte(stage: Stage, engine: str, name: str, action: str, tmp_path: Path) -> None:
-    """The same, as the kernel saw it: each request comes after a finished sync of all that was written to the log."""
-    if engine != "sqlite":
-        pytest.skip("a server syncs PostgreSQL's log, not the process that is traced")
+async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str, tmp_path: Path) -> None:
+    """The same, as the kernel saw it: each request comes after a finished sync of all that was written to the log.
+
+    Of SQLite; with PostgreSQL it is the server that syncs, not the process that is traced.
+    """
     trace = tmp_path / "trace"
     tracing = ["strace", "-f", "-y", "-s", "100", "-e", f"trace={TRACED}", "-o", str(trace)]
     if shutil.which("strace") is None or subprocess.run([*tracing, "true"], capture_output=True).returncode:
