@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
-from attrs import define, field
+from attrs import define
 
 from adsunify.service import operations
 
@@ -46,13 +47,12 @@ class Batches:
     requests: int = 0
     lone_operations: int = 0
     lone_commits: int = 0
-    counted: dict[float, int] = field(factory=dict)
 
     def run(self, delay: float, parallel: int) -> float:
         """Seconds for so many operations in parallel. One that does not succeed ends the benchmark."""
-        return self.runner.run(self._run(delay, parallel))
+        return self.runner.run(self.run_once(delay, parallel))
 
-    async def _run(self, delay: float, parallel: int) -> float:
+    async def run_once(self, delay: float, parallel: int) -> float:
         service = self.world.service
         ids = await self.world.prepared([chain()] * parallel)
         self.network.ask(delay)
@@ -70,9 +70,18 @@ class Batches:
             self.lone_commits += service.store.commits - before
         return spent
 
-    def explain(self, delay: float, parallel: int) -> Callable[[], str]:
-        """A profile of the event loop's thread; the thread that writes to SQLite does not show in it."""
-        return lambda: profiled(lambda: self.run(delay, parallel), 3)
+    def explain(self, url: str, delay: float, parallel: int) -> str:
+        """A profile of the loop's thread and the store's, on a service of its own."""
+
+        async def anew() -> None:
+            own = await opened(url, self.network.ready["url"])
+            world = World(own, self.world.actor, self.world.account, self.world.secret)
+            batches = Batches(self.runner, world, self.network)
+            for _ in range(3):
+                await batches.run_once(delay, parallel)
+            await own.close()
+
+        return profiled(lambda: self.runner.run(anew()))
 
 
 def results(rounds: int) -> Iterator[Result]:
@@ -94,17 +103,11 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
     with process("provider", core=SERVER_CORE) as network, _pinned(LOAD_CORE), asyncio.Runner() as runner:
         service = runner.run(opened(url, network.ready["url"]))
         batches = Batches(runner, runner.run(made(service)), network)
-        samples = in_turns(
-            rounds,
-            {
-                _name(delay, parallel, engine): lambda delay=delay, parallel=parallel: batches.run(delay, parallel)
-                for delay, parallel in GOALS
-            },
-        )
+        samples = in_turns(rounds, {_name(*batch, engine): partial(batches.run, *batch) for batch in GOALS})
         for (delay, parallel), limit in GOALS.items():
             name = _name(delay, parallel, engine)
             physical = [STEPS * delay] * rounds
-            explain = batches.explain(delay, parallel)
+            explain = partial(batches.explain, url, delay, parallel)
             yield judged(name, SUBJECT, PHYSICAL, samples[name], physical, limit, explain)
         yield judged(
             f"commits per operation of {STEPS} writes, one at a time, {engine}",

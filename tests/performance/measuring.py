@@ -12,6 +12,7 @@ import importlib
 import io
 import pstats
 import statistics
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,7 +126,7 @@ def in_turns(rounds: int, measured: Mapping[str, Callable[[], float]]) -> dict[s
     """Samples of each, taken in turns; the order turns round every time, and the first round is dropped."""
     samples: dict[str, list[float]] = {name: [] for name in measured}
     for number in range(WARM_UP + rounds):
-        names = list(measured) if number % 2 else list(reversed(measured))
+        names = list(measured)[:: 1 if number % 2 else -1]
         for name in names:
             cost = measured[name]()
             if number >= WARM_UP:
@@ -164,19 +165,29 @@ def _uncollected() -> Iterator[None]:
 
 
 def profiled(work: Callable[[], object], calls: int = 1) -> str:
-    """The first lines of a profile of so many calls, by own time."""
-    profile = cProfile.Profile()
-    profile.enable()
+    """The first lines of a profile of so many calls, by own time: this thread, and those that are started meanwhile."""
+    here, there = cProfile.Profile(), cProfile.Profile()
+    threading.setprofile(lambda *_: there.enable())  # called once in a thread that starts; then ``there`` has its place
+    here.enable()
     for _ in range(calls):
         work()
-    profile.disable()
-    return profile_text(profile)
+    here.disable()
+    threading.setprofile(None)
+    stats = pstats.Stats(here)
+    there.create_stats()
+    if there.stats:
+        stats.add(there)
+    return _lines(stats)
 
 
-def profile_text(profile: cProfile.Profile | str) -> str:
-    """The first lines of a profile, by own time; from a profile, or from the file of one."""
+def profile_text(profile: cProfile.Profile) -> str:
+    """The first lines of a profile, by own time."""
+    return _lines(pstats.Stats(profile))
+
+
+def _lines(stats: pstats.Stats) -> str:
     out = io.StringIO()
-    stats = pstats.Stats(profile, stream=out)
+    stats.stream = out  # type: ignore[attr-defined] # where it prints to
     stats.strip_dirs().sort_stats("tottime").print_stats(PROFILE_LINES)
     lines = [line.rstrip() for line in out.getvalue().splitlines() if line.strip()]
     return "\n".join(line for line in lines if not line.startswith(("   Ordered", "   List")))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,13 +91,8 @@ def _read(rounds: int) -> Iterator[Result]:
     small = next(iter(briefs().values()))
     for size, brief in (("small", small), ("largest", LARGEST)):
         data = json.dumps(brief).encode()
-        samples = in_turns(
-            rounds,
-            {
-                "ours": looped(lambda data=data: read_brief(data)),
-                "core": looped(lambda data=data: floor.validate_json(data)),
-            },
-        )
+        reading = partial(read_brief, data)
+        samples = in_turns(rounds, {"ours": looped(reading), "core": looped(partial(floor.validate_json, data))})
         yield judged(
             f"brief from bytes, {size} ({len(data)} B)",
             "read_brief",
@@ -104,7 +100,7 @@ def _read(rounds: int) -> Iterator[Result]:
             samples["ours"],
             samples["core"],
             at_most(1.15),
-            lambda data=data: profiled(lambda: read_brief(data), 3000),
+            partial(profiled, reading, 3000),
         )
 
 
@@ -115,7 +111,7 @@ def _prepared(rounds: int) -> Iterator[Result]:
     for network, brief in chosen.items():
         data = json.dumps(brief).encode()
         measured[network] = looped(works[network])
-        measured[f"floor {network}"] = looped(lambda data=data, brief=brief: floor.prepared(data, brief))
+        measured[f"floor {network}"] = looped(partial(floor.prepared, data, brief))
     samples = in_turns(rounds, measured)
     for network in chosen:
         yield judged(
@@ -125,7 +121,7 @@ def _prepared(rounds: int) -> Iterator[Result]:
             samples[network],
             samples[f"floor {network}"],
             at_most(2.0),
-            lambda network=network: profiled(works[network], 2000),
+            partial(profiled, works[network], 2000),
         )
     by_cost = sorted(chosen, key=lambda network: min(samples[network]))
     yield judged(

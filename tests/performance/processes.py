@@ -40,7 +40,7 @@ class Process:
         assert self.child.stdout is not None
         line = self.child.stdout.readline()
         if not line:
-            raise RuntimeError(f"the process {self.child.args} ended with {self.child.wait()}")
+            raise RuntimeError(f"process {self.child.pid} of the benchmark ended with {self.child.wait()}")
         return json.loads(line)
 
 

@@ -28,7 +28,8 @@ from .world import opened
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    asyncio.run(_run(SERVERS[kind], *arguments))
+    servers: dict[str, Callable[..., Any]] = {"ours": ours, "hello": hello, "fastapi": fastapi}
+    asyncio.run(_run(servers[kind], *arguments))
 
 
 async def _run(serving: Callable[..., Any], *arguments: str) -> None:
@@ -103,8 +104,6 @@ async def fastapi(listening: socket.socket) -> AsyncIterator[None]:
     server.should_exit = True
     await serving
 
-
-SERVERS = {"ours": ours, "hello": hello, "fastapi": fastapi}
 
 if __name__ == "__main__":
     main()

@@ -11,14 +11,15 @@ import asyncio
 import re
 import sqlite3
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import asyncpg
-from attrs import define, field
+from attrs import define, field, frozen
 from sqlalchemy import Engine, event
 
 from adsunify.operation import Advance, Intent, Receipt
@@ -36,6 +37,7 @@ COMMITS = STEPS + 2
 LIVES = 20
 PARALLEL = 50
 READS = 300
+CONNECTIONS = 8
 GOAL = at_least(0.75)
 Statement = tuple[str, Sequence[Any]]
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -197,6 +199,17 @@ async def postgresql_lives(
 # -- in turns -----------------------------------------------------------------------------------------------------
 
 
+@frozen
+class Case:
+    """One comparison: so many ``units`` of work, through the store and without it (seconds for all of them)."""
+
+    name: str
+    peer: str
+    units: int
+    ours: Callable[[Lives, str], Coroutine[Any, Any, None]]
+    raw: Callable[[], float]
+
+
 def results(rounds: int) -> Iterator[Result]:
     with databases() as urls:
         for engine, driver in ENGINES.items():
@@ -205,83 +218,116 @@ def results(rounds: int) -> Iterator[Result]:
                 yield unmeasured(f"durable commits, {engine}", "store", f"{driver}, same statements", GOAL, why)
                 continue
             with asyncio.Runner() as runner:
-                service = runner.run(opened(urls[engine]))
-                lives = Lives(runner.run(made(service)))
-                yield from _compared(runner, engine, urls[engine], lives, rounds)
-                runner.run(service.close())
+                yield from _compared(runner, engine, urls[engine], rounds)
 
 
-def _compared(runner: asyncio.Runner, engine: str, url: str, lives: Lives, rounds: int) -> Iterator[Result]:
+def _compared(runner: asyncio.Runner, engine: str, url: str, rounds: int) -> Iterator[Result]:
+    service = runner.run(opened(url))
+    lives = Lives(runner.run(made(service)))
     statements: list[Statement] = []
     with _recorded(statements):
         operation_id = runner.run(lives.one())
     life = transactions(statements)
     actor, account = lives.world.actor, lives.world.account
     kept = (actor.workspace_id, actor.user_id, actor.credential, account.id)
-    raw = Raw(life, ids_of(life, kept), lives.world.service.store.clock.now)
+    raw = Raw(life, ids_of(life, kept), service.store.clock.now)
     reading: list[Statement] = []
     with _recorded(reading):
         runner.run(lives.read(operation_id, 1))
-    driven = _driven(runner, engine, url, raw, reading[0])
-    ours: Mapping[str, Callable[[], Awaitable[None]]] = {
-        "one caller": lambda: lives.one_after_another(LIVES),
-        f"{PARALLEL} callers": lambda: lives.in_parallel(PARALLEL),
-        "reads": lambda: lives.read(operation_id, READS),
-    }
-    units = {"one caller": LIVES * COMMITS, f"{PARALLEL} callers": PARALLEL * COMMITS, "reads": READS}
+    cases = (_sqlite if engine == "sqlite" else _postgresql)(runner, url, raw, reading[0])
 
-    def through(name: str) -> Callable[[], float]:
-        def measure() -> float:
-            began = time.perf_counter()
-            runner.run(ours[name]())  # type: ignore[arg-type] # every one of them is a coroutine
-            return (time.perf_counter() - began) / units[name]
+    def through(case: Case) -> float:
+        began = time.perf_counter()
+        runner.run(case.ours(lives, operation_id))
+        return (time.perf_counter() - began) / case.units
 
-        return measure
+    def explain(case: Case) -> str:
+        """On a store of its own, whose threads begin under the profile."""
 
-    measured = {name: through(name) for name in ours}
-    measured |= {f"raw {name}": lambda name=name: driven[name]() / units[name] for name in ours}
+        async def anew() -> None:
+            own = await opened(url)
+            await case.ours(Lives(World(own, actor, account, lives.world.secret)), operation_id)
+            await own.close()
+
+        return profiled(lambda: runner.run(anew()))
+
+    measured = {case.name: partial(through, case) for case in cases}
+    measured |= {f"raw {case.name}": partial(_each, case) for case in cases}
     samples = in_turns(rounds, measured)
-    for name in ours:
-        what = "point reads of an operation" if name == "reads" else f"durable commits, {name}"
-        peer = f"{ENGINES[engine]}, the same statements" + (", 8 connections" if "callers" in name else "")
-        if engine == "sqlite" and "callers" in name:
-            peer = "sqlite3, the same statements, one commit each"
-        explain = lambda name=name: profiled(lambda: runner.run(ours[name]()))  # noqa: E731 - one line for each name
-        yield judged(f"{what}, {engine}", "store", peer, samples[name], samples[f"raw {name}"], GOAL, explain)
+    for case in cases:
+        name, mine, theirs = f"{case.name}, {engine}", samples[case.name], samples[f"raw {case.name}"]
+        yield judged(name, "store", case.peer, mine, theirs, GOAL, partial(explain, case))
+    runner.run(service.close())
 
 
-def _driven(
-    runner: asyncio.Runner, engine: str, url: str, raw: Raw, reading: Statement
-) -> Mapping[str, Callable[[], float]]:
+def _each(case: Case) -> float:
+    return case.raw() / case.units
+
+
+def _cases(peers: Sequence[str], raws: Sequence[Callable[[], float]]) -> list[Case]:
+    return [
+        Case(
+            "durable commits, one caller",
+            peers[0],
+            LIVES * COMMITS,
+            lambda lives, _: lives.one_after_another(LIVES),
+            raws[0],
+        ),
+        Case(
+            f"durable commits, {PARALLEL} callers",
+            peers[1],
+            PARALLEL * COMMITS,
+            lambda lives, _: lives.in_parallel(PARALLEL),
+            raws[1],
+        ),
+        Case(
+            "point reads of an operation",
+            peers[0],
+            READS,
+            lambda lives, operation_id: lives.read(operation_id, READS),
+            raws[2],
+        ),
+    ]
+
+
+def _sqlite(_runner: asyncio.Runner, url: str, raw: Raw, reading: Statement) -> list[Case]:
+    connection = sqlite_connection(url)
     statement, values = reading
-    if engine == "sqlite":
-        connection = sqlite_connection(url)
 
-        def read() -> float:
-            began = time.perf_counter()
-            for _ in range(READS):
-                connection.execute(statement, values).fetchall()
-            return time.perf_counter() - began
+    def read() -> float:
+        began = time.perf_counter()
+        for _ in range(READS):
+            connection.execute(statement, values).fetchall()
+        return time.perf_counter() - began
 
-        return {
-            "one caller": lambda: sqlite_lives(connection, raw.lives(LIVES)),
-            f"{PARALLEL} callers": lambda: sqlite_lives(connection, raw.lives(PARALLEL)),
-            "reads": read,
-        }
+    return _cases(
+        ("sqlite3, the same statements", "sqlite3, the same statements, one commit each"),
+        (
+            lambda: sqlite_lives(connection, raw.lives(LIVES)),
+            lambda: sqlite_lives(connection, raw.lives(PARALLEL)),
+            read,
+        ),
+    )
 
+
+def _postgresql(runner: asyncio.Runner, url: str, raw: Raw, reading: Statement) -> list[Case]:
     async def connected() -> list[asyncpg.Connection]:
-        return [await asyncpg.connect(url) for _ in range(8)]
+        return [await asyncpg.connect(url) for _ in range(CONNECTIONS)]
 
     connections = runner.run(connected())
+    statement, values = reading
 
-    async def read_all() -> float:
+    async def read() -> float:
         began = time.perf_counter()
         for _ in range(READS):
             await connections[0].fetch(statement, *values)
         return time.perf_counter() - began
 
-    return {
-        "one caller": lambda: runner.run(postgresql_lives(connections[:1], raw.lives(LIVES))),
-        f"{PARALLEL} callers": lambda: runner.run(postgresql_lives(connections, raw.lives(PARALLEL))),
-        "reads": lambda: runner.run(read_all()),
-    }
+    return _cases(
+        ("asyncpg, the same statements", f"asyncpg, the same statements, {CONNECTIONS} connections"),
+        (
+            lambda: runner.run(postgresql_lives(connections[:1], raw.lives(LIVES))),
+            lambda: runner.run(postgresql_lives(connections, raw.lives(PARALLEL))),
+            lambda: runner.run(read()),
+        ),
+    )
