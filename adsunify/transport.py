@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 SECONDS = 60.0
 """How long one request may take in all, repeats included."""
-MAX_WRITE_ANSWER_BYTES = 2 * 1024 * 1024
+MAX_WRITE_ANSWER_BYTES = 1024 * 1024
 """Answers to writes are small; a long one is nothing that a receipt could be read from."""
 READ_TRIES = 3
 LONGEST_RETRY_AFTER = 10.0

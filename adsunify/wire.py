@@ -27,6 +27,8 @@ MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_NUMBER_CHARACTERS = 400
 MAX_ANSWER_DEPTH = 100
 """Deeper nesting would exhaust the stack of whoever copies or compares an answer."""
+MAX_ANSWER_VALUES = 400_000
+"""Read, a value takes up to a hundred times the bytes it was written in."""
 
 Encoding = Literal["none", "json", "form", "form_json", "multipart"]
 Nature = Literal["read", "read_once", "write"]
@@ -59,7 +61,17 @@ def _constant(literal: str) -> Json:
     raise ValueError(f"{literal} is not JSON")
 
 
+def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a member is named twice")
+    return found
+
+
 _decoder = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=_constant)
+_strict = json.JSONDecoder(
+    parse_float=_decimal, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_members
+)
 
 
 def loads(data: bytes | str) -> Json:
@@ -67,10 +79,21 @@ def loads(data: bytes | str) -> Json:
 
     Raises ValueError (also for bytes that are not UTF-8).
     """
+    return _decoded(_decoder, data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+
+
+def _decoded(decoder: json.JSONDecoder, text_: str) -> Json:
     try:
-        return _decoder.decode(data.decode("utf-8-sig") if isinstance(data, bytes) else data)
+        return decoder.decode(text_)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
+
+
+def _answered(data: bytes) -> Json:
+    """As :func:`loads`; a member named twice (which one counts?), too many values and deep nesting are refused too."""
+    if len(data) > MAX_ANSWER_VALUES and sum(data.count(one) for one in (b",", b"{", b"[")) > MAX_ANSWER_VALUES:
+        raise ValueError("the JSON holds too many values")
+    return _shallow(_decoded(_strict, data.decode("utf-8-sig")))
 
 
 def _shallow(value: Json) -> Json:
@@ -230,7 +253,7 @@ class Response:
         if answer == "bytes" and status < 300:
             return cls(status, lower, content, "bytes")
         try:
-            return cls(status, lower, _shallow(loads(content)), "json")
+            return cls(status, lower, _answered(content), "json")
         except ValueError as reason:
             return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable")
 

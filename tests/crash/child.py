@@ -83,6 +83,7 @@ class Child:
         self.process.join()
         self.exitcode = self.process.exitcode
         self.process.close()
+        assert not self.exitcode or self.exitcode < 0, "the process failed by itself: see what it printed"
         return done
 
 

@@ -7,7 +7,8 @@ import base64
 import itertools
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -67,34 +68,39 @@ async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, 
     return actor, accounts
 
 
-@pytest.fixture(scope="session", params=ENGINES)
-def template(
-    request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[str, Stage]:
-    """The engine, and the stage that is copied."""
-    engine = str(request.param)
-    if engine == "sqlite":
-        database = f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'template.db'}"
-    else:
-        server: str = request.getfixturevalue("postgresql_server")
-        asyncio.run(_execute(server, "CREATE DATABASE template_crash"))
-        database = server.format(name="template_crash")
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in ENVIRONMENT.items():
-            patch.setenv(name, value)
-        actor, accounts = asyncio.run(_connected(database, sandbox.url))
-    return engine, Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
+Template = Callable[[str], Stage]
+
+
+@pytest.fixture(scope="session")
+def template(request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory) -> Template:
+    """The stage of an engine that is copied; made when it is first asked for."""
+
+    @cache
+    def made(engine: str) -> Stage:
+        if engine == "sqlite":
+            database = f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'template.db'}"
+        else:
+            server: str = request.getfixturevalue("postgresql_server")
+            asyncio.run(_execute(server, "CREATE DATABASE template_crash"))
+            database = server.format(name="template_crash")
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in ENVIRONMENT.items():
+                patch.setenv(name, value)
+            actor, accounts = asyncio.run(_connected(database, sandbox.url))
+        return Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
+
+    return made
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
 
 
 @pytest.fixture
-def engine(template: tuple[str, Stage]) -> str:
-    return template[0]
-
-
-@pytest.fixture
-def stage(template: tuple[str, Stage], request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+def stage(template: Template, engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
     """A database of the test's own, and networks as at the start."""
-    engine, made = template
+    made = template(engine)
     httpx.post(f"{made.sandbox_url}/_sandbox/reset", trust_env=False).raise_for_status()
     if engine == "sqlite":
         shutil.copyfile(made.database.removeprefix("sqlite:///"), tmp_path / "crash.db")

@@ -74,7 +74,7 @@ LOGGED = re.compile(r"(?:pwrite64|write)\(\d+<[^>]*-wal>")
 SYNCED = re.compile(r"(?:fsync|fdatasync)\(\d+<[^>]*-wal>")
 
 
-@pytest.mark.parametrize("template", ["sqlite"], indirect=True)
+@pytest.mark.parametrize("engine", ["sqlite"])
 @pytest.mark.parametrize(("name", "action"), PLANS)
 async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str, tmp_path: Path) -> None:
     """The same, as the kernel saw it: each request comes after a finished sync of all that was written to the log.

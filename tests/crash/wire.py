@@ -82,6 +82,7 @@ class Wire:
     calls: list[str] = field(factory=list)
     over: asyncio.Event = field(factory=asyncio.Event)
     port: int = 0
+    serving: set[asyncio.Task[None]] = field(factory=set)
     _server: asyncio.Server | None = None
 
     @property
@@ -110,16 +111,25 @@ class Wire:
         return fault
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError, asyncio.IncompleteReadError):
-            if isinstance(self.fault, Unread):
-                fault = self._taken()
-                assert isinstance(fault, Unread)
-                self.calls.append("unread")
-                reader._transport.pause_reading()  # type: ignore[attr-defined]  # nothing of it is read, ever
-                await fault.act(Call(self, b"", b"", writer))
-            else:
-                await self._exchange(reader, writer)
-        writer.close()
+        task = asyncio.current_task()
+        assert task is not None
+        self.serving.add(task)
+        try:
+            with suppress(ConnectionError, asyncio.IncompleteReadError):
+                await self._broken(reader, writer)
+        finally:
+            writer.close()
+            self.serving.discard(task)
+
+    async def _broken(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if isinstance(self.fault, Unread):
+            fault = self._taken()
+            assert isinstance(fault, Unread)
+            self.calls.append("unread")
+            reader._transport.pause_reading()  # type: ignore[attr-defined]  # nothing of it is read, ever
+            await fault.act(Call(self, b"", b"", writer))
+        else:
+            await self._exchange(reader, writer)
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         first = await reader.readexactly(1)
@@ -147,5 +157,8 @@ async def wired(sandbox_url: str) -> AsyncIterator[Wire]:
     try:
         yield wire
     finally:
-        wire.forget()
         wire.shut()
+        tasks = list(wire.serving)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

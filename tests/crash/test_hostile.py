@@ -1,0 +1,225 @@
+"""O19: hostile answers cost little memory and time, and a write that got one ends unknown."""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+import time
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from multiprocessing.connection import Connection as Pipe
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import define, evolve, frozen
+
+from adsunify.errors import AdsunifyError
+from adsunify.reading import MAX_PAGES
+from adsunify.service import accounts, operations
+from adsunify.service.core import Service
+from adsunify.transport import HttpTransport
+from adsunify.wire import Request, Response
+
+from .child import Child, Job, opened
+from .stage import FORMATS, NETWORK_PLANS, Stage
+from .wire import Act, Call, said, wired
+
+MEBIBYTE = 1024 * 1024
+MOST = 64 * MEBIBYTE
+"""Bytes above what the process had before."""
+SECONDS = 3.0
+"""How long a request may take here (else 60 seconds)."""
+NAMES = [name for name, action in NETWORK_PLANS if action == "create"]
+CASES = [("sqlite", name) for name in NAMES] + [("postgresql", NAMES[0])]
+"""What an answer costs and means does not depend on the engine: there, one network will do."""
+CHEAP = CASES[:1]
+LISTS = CASES[: len(NAMES)]
+
+
+# -- what is said -------------------------------------------------------------------------------------------------
+
+
+def answers(content: bytes, headers: str = "") -> Act:
+    """The network has done it, and this comes back."""
+
+    async def act(call: Call) -> None:
+        await call.applied()
+        await call.say(said(content, headers=headers))
+
+    return act
+
+
+def streamed(head: str, piece: bytes, times: int, pause: float = 0.0) -> Act:
+    """The network has done it, and this comes back: a head, and a piece so many times."""
+
+    async def act(call: Call) -> None:
+        await call.applied()
+        await call.say(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n" + head.encode())
+        for _ in range(times):
+            await call.say(piece)
+            await asyncio.sleep(pause)
+
+    return act
+
+
+MEMBER = gzip.compress(b" " * (32 * MEBIBYTE))
+HOSTILE: Mapping[str, Act] = {
+    "100 MB": streamed(f"Content-Length: {100 * MEBIBYTE}\r\n\r\n", b"x" * MEBIBYTE, 100),
+    "100 MB in chunks": streamed("Transfer-Encoding: chunked\r\n\r\n", b"100000\r\n" + b" " * MEBIBYTE + b"\r\n", 100),
+    "a gzip bomb": answers(MEMBER * 64, "Content-Encoding: gzip\r\n"),
+    "gzip in gzip": answers(gzip.compress(MEMBER * 64), "Content-Encoding: gzip, gzip\r\n"),
+    "no gzip": answers(b'{"id": "1"}', "Content-Encoding: gzip\r\n"),
+    "deep lists": answers(b"[" * 100_000 + b"]" * 100_000),
+    "deep objects": answers(b'{"id":' * 100_000 + b"1" + b"}" * 100_000),
+    "NaN": answers(b'{"id": NaN}'),
+    "infinity": answers(b'{"id": -Infinity}'),
+    "the same key twice": answers(b'{"id": "11", "success": true, "id": "12"}'),
+    "an integer of 400 digits": answers(b'{"id": 1' + b"0" * 400 + b"}"),
+    "an integer of a million digits": answers(b'{"id": 1' + b"0" * 1_000_000 + b"}"),
+    "an exponent": answers(b'{"id": 1e999999999}'),
+    "no UTF-8": answers(b'{"id": "\xff\xfe"}'),
+    "half a surrogate pair": answers(b'{"id": "\\ud800"}'),
+    "small values": answers(b"[" + b'{"":0},' * 290_000 + b"0]"),
+    "a long header": streamed("X-Long: ", b"x" * 65_536, 160),
+    "many headers": streamed("", b"".join(b"X-%d: 1\r\n" % n for n in range(10_000)), 40),
+    "endless interim answers": streamed("\r\n", b"HTTP/1.1 103 Early Hints\r\n\r\n" * 1_000, 100_000),
+    "a byte now and then": streamed("Content-Length: 1000\r\n\r\n", b" ", 1_000, 0.05),
+}
+
+UNREADABLE = [name for name in HOSTILE if name != "half a surrogate pair"]
+"""What no reader takes for an answer. (An object without the list that was asked for is an empty list.)"""
+
+
+def _paged(network: str, body: dict[str, Any], cursor: str) -> None:
+    """Say that there is another page."""
+    if network == "meta":
+        body["paging"] = {"cursors": {"after": cursor}, "next": f"https://graph.facebook.com/?after={cursor}"}
+    else:
+        body["nextPageToken" if network == "google" else "nextToken"] = cursor
+
+
+def looping(network: str, cursor: Callable[[int], str]) -> Act:
+    """Every page says that there is another one."""
+    count, first = 0, {}
+
+    async def act(call: Call) -> None:
+        nonlocal count
+        call.wire.fault = act  # the next one as well
+        if not count:
+            first.update(json.loads((await call.applied()).partition(b"\r\n\r\n")[2]))
+        count += 1
+        _paged(network, first, cursor(count))
+        await call.say(said(json.dumps(first).encode()))
+
+    return act
+
+
+# -- a process that is measured -----------------------------------------------------------------------------------
+
+
+@define
+class Hasty:
+    """The transport with less patience."""
+
+    whole: HttpTransport
+
+    async def send(self, request: Request, *, hosts: Any, timeout: float = SECONDS) -> Response:
+        return await self.whole.send(request, hosts=hosts, timeout=min(timeout, SECONDS))
+
+
+@frozen
+class Measured:
+    """How it ended (a status, or the code of an error), at which price: bytes above the base, and seconds."""
+
+    ended: str
+    memory: int
+    seconds: float
+
+
+def _memory(name: str) -> int:
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{name}:"))
+
+
+async def _measured(service: Service, work: Callable[[Service], Coroutine[Any, Any, Any]]) -> Measured:
+    hasty: Any = evolve(service)
+    hasty.transport = Hasty(service.transport)
+    Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from now on
+    base, started = _memory("VmRSS"), time.monotonic()
+    try:
+        ended = str((await work(hasty)).get("status", "read"))
+    except AdsunifyError as refusal:
+        ended = refusal.code
+    return Measured(ended, _memory("VmHWM") - base, time.monotonic() - started)
+
+
+async def writing(pipe: Pipe, job: Job) -> Measured:
+    """Execute an operation."""
+    work = partial(operations.execute, actor=job.actor, operation_id=job.operation_id, confirmed=True)
+    async with opened(job) as service:
+        return await _measured(service, work)
+
+
+async def reading(pipe: Pipe, job: Job, account_id: str) -> Measured:
+    """Read the hierarchy of an account."""
+    async with opened(job) as service:
+        return await _measured(service, partial(accounts.tree, actor=job.actor, account_id=account_id))
+
+
+@pytest.mark.parametrize("answer", HOSTILE)
+@pytest.mark.parametrize(("engine", "name"), CASES)
+async def test_hostile_answer_to_a_write(stage: Stage, name: str, answer: str) -> None:
+    async with wired(stage.sandbox_url) as wire, stage.service() as service:
+        operation_id = await stage.create(service, FORMATS[name][0])
+        before = len(stage.written())
+        wire.fault = HOSTILE[answer]
+        child = Child(writing, evolve(stage.job(operation_id), sandbox_url=wire.url))
+        measured: Measured = await asyncio.to_thread(child.join)
+        assert measured.ended == "outcome_unknown"
+        _bounded(measured)
+        assert len(wire.calls) == len(stage.written()) - before == 1
+        shown = await stage.shown(service, operation_id)
+        assert [receipt["state"] for receipt in shown["receipt"]["steps"]] == ["ambiguous"]
+        refusal = await stage.refusal(service, operation_id)
+        assert refusal is not None and (refusal.code, refusal.outcome) == ("outcome_unknown", "unknown")
+        assert len(stage.written()) - before == 1
+
+
+@pytest.mark.parametrize("answer", UNREADABLE)
+@pytest.mark.parametrize(("engine", "name"), CHEAP)
+async def test_hostile_answer_to_a_read(stage: Stage, name: str, answer: str) -> None:
+    async def again(call: Call) -> None:
+        call.wire.fault = again
+        await HOSTILE[answer](call)
+
+    measured, calls = await _read(stage, name, again)
+    assert measured.ended in ("provider_unreadable", "connection_lost")
+    _bounded(measured)
+    assert calls <= 3
+
+
+@pytest.mark.parametrize(
+    ("cursor", "pages"), [(lambda count: "again", 2), (lambda count: f"{count}", MAX_PAGES)], ids=["same", "new"]
+)
+@pytest.mark.parametrize(("engine", "name"), LISTS)
+async def test_a_list_that_does_not_end(stage: Stage, name: str, cursor: Any, pages: int) -> None:
+    measured, calls = await _read(stage, name, looping(name.split("-")[0], cursor))
+    assert (measured.ended, calls) == ("provider_unreadable", pages)
+    assert measured.memory <= MOST
+
+
+async def _read(stage: Stage, name: str, act: Act) -> tuple[Measured, int]:
+    """Read an account's hierarchy where every answer is this; how many requests it took."""
+    async with wired(stage.sandbox_url) as wire:
+        wire.fault = act
+        account_id = stage.accounts[name.split("-")[0]]["accountId"]
+        child = Child(reading, evolve(stage.job(""), sandbox_url=wire.url), account_id)
+        measured: Measured = await asyncio.to_thread(child.join)
+        return measured, len(wire.calls)
+
+
+def _bounded(measured: Measured) -> None:
+    assert measured.memory <= MOST, f"{measured.memory / MEBIBYTE:.0f} MiB"
+    assert measured.seconds <= SECONDS + 1
