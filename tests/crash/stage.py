@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import time
@@ -13,7 +14,9 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
+import httpx
 from attrs import define, evolve, field, frozen
+from sqlalchemy import Connection, text
 
 from adsunify.actor import Actor
 from adsunify.brief import CampaignBrief
@@ -163,6 +166,15 @@ class Stage:
             return refused
         return None
 
+    async def settled(self, service: Service) -> None:
+        """What was cut off has ended all the same: queued writes, open transactions, and requests on their way."""
+        await service.store.write(_nothing)
+        while await service.store.read(_unfinished):
+            await asyncio.sleep(0.001)
+        async with httpx.AsyncClient(trust_env=False) as client:  # connected after them, and answered after them
+            for _ in range(2):
+                (await client.get(f"{self.sandbox_url}/_sandbox/writes")).raise_for_status()
+
     async def shown(self, service: Service, operation_id: str) -> dict[str, Any]:
         """The operation as a caller reads it."""
         found: dict[str, Any] = await operations.get(service, self.actor, operation_id=operation_id)
@@ -173,6 +185,21 @@ class Stage:
     def written(self) -> list[Written]:
         """Every native write that was applied, oldest first: one for each request."""
         return list(self.log.written())
+
+
+def _nothing(connection: Connection) -> None:
+    """What waits in a queue before this is done when this is."""
+
+
+def _unfinished(connection: Connection) -> int:
+    """How many other sessions of a database server are inside a transaction."""
+    if connection.dialect.name == "sqlite":
+        return 0
+    statement = text(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle'"
+    )
+    return int(connection.execute(statement).scalar_one())
 
 
 def _written(rows: Sequence[Mapping[str, str]]) -> Written:

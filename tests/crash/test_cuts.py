@@ -61,6 +61,7 @@ async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) ->
             before = len(stage.written())
             operation_id = await source()
             await _over(Cancelling(at).start(_call(stage, service, operation_id)), at)
+            await stage.settled(service)
             await _judge(stage, after, operation_id, before, clean, f"cut {at}")
 
 
