@@ -24,6 +24,18 @@ class App:
     client_secret: str = field(repr=False)
 
 
+NO_APP = App("", "")
+"""In place of an application at networks that people connect with credentials of their own."""
+
+
+@frozen
+class RequestToken:
+    """The first leg of OAuth 1.0a: the consent page's address, and what proves later that the token is ours."""
+
+    url: str
+    secret: str = field(repr=False)
+
+
 @frozen
 class Credentials:
     """What a connection keeps in the vault. ``expires_at``: milliseconds since 1970, None = does not expire.

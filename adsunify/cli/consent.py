@@ -1,7 +1,8 @@
-"""Walks through a network's consent page as a person would: opens the link, presses the one button, comes back."""
+"""Connects a simulated network as a person would: through its consent page, or with credentials of its own."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html.parser import HTMLParser
 from urllib.parse import urljoin
 
@@ -11,6 +12,24 @@ from adsunify.actor import Actor
 from adsunify.errors import ProviderUnreadable
 from adsunify.service import connections
 from adsunify.service.core import Service
+
+SANDBOX_CREDENTIALS: Mapping[str, Mapping[str, str]] = {
+    "chatgpt": {"api_key": "sandbox-chatgpt-key"},
+    "outbrain": {"username": "sandbox-outbrain", "password": "sandbox-secret"},
+    "apple": {
+        "client_id": "SEARCHADS.sandbox-apple",
+        "team_id": "SEARCHADS.sandbox-team",
+        "key_id": "sandbox-key",
+        # of no value: the simulated network holds the public half
+        "private_key": """-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYWRzdW5pZnkgc2Fu
+ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
+tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
+-----END PRIVATE KEY-----
+""",
+    },
+}
+"""What the simulated networks without a consent page accept."""
 
 
 class Form(HTMLParser):
@@ -31,7 +50,10 @@ class Form(HTMLParser):
 
 
 async def give(service: Service, actor: Actor, network: str) -> None:
-    """Connect a network of the sandbox through its consent page. Raises ProviderUnreadable where that fails."""
+    """Connect a network of the sandbox. Raises ProviderUnreadable where its consent page fails."""
+    if network in SANDBOX_CREDENTIALS:
+        await connections.connect(service, actor, network=network, **SANDBOX_CREDENTIALS[network])
+        return
     link = await connections.authorize(service, actor, network=network)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:
         page = await browser.get(link["url"])

@@ -101,6 +101,11 @@ class AsyncAds:
         """A single-use link at which a person connects the network's accounts."""
         return (await self.call("post_connections_authorize", body={"network": network}))["data"]
 
+    async def connect(self, network: str, **credentials: str) -> Json:
+        """Connect a network with credentials of its own, such as ``connect("chatgpt", apiKey="...")``."""
+        body = {"network": network, **credentials}
+        return (await self.call("post_connections_credentials", body=body))["data"]
+
     async def connections(self) -> list[Json]:
         """The connections, without credentials."""
         return list((await self.call("get_connections"))["data"])

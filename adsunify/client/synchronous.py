@@ -115,6 +115,10 @@ class Ads:
         """As :meth:`AsyncAds.authorize`."""
         return self._run(self._ads.authorize(network))
 
+    def connect(self, network: str, **credentials: str) -> Json:
+        """As :meth:`AsyncAds.connect`."""
+        return self._run(self._ads.connect(network, **credentials))
+
     def connections(self) -> list[Json]:
         """As :meth:`AsyncAds.connections`."""
         return self._run(self._ads.connections())

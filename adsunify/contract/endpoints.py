@@ -37,6 +37,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         status=201,
     ),
     Endpoint(
+        "POST",
+        "/connections/credentials",
+        "Connections",
+        "Connect with a network's own credentials",
+        connections.connect,
+        answers.Connection,
+        access="admin",
+        body=requests.NewConnection,
+        status=201,
+    ),
+    Endpoint(
         "DELETE",
         "/connections/{connectionId}",
         "Connections",

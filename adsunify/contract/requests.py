@@ -6,14 +6,16 @@ A query is text: :data:`Day` and :data:`Whole` read their one spelling of it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, StringConstraints, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringConstraints, WithJsonSchema
+from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.brief import CampaignBrief, Instant
-from adsunify.validation import UUID, Maybe, WireModel
+from adsunify.validation import UUID, Maybe, Problem, RuledModel, WireModel
 
 NetworkCode = Literal[
     "meta",
@@ -82,6 +84,63 @@ class Authorize(WireModel):
     """Which network to connect through a hosted consent link."""
 
     network: OAuthNetwork
+
+
+CREDENTIALS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "chatgpt": (("api_key",),),
+    "outbrain": (("api_key",), ("username", "password")),
+    "apple": (("client_id", "team_id", "key_id", "private_key"),),
+}
+"""What connects a network without a consent page: one of these sets of members."""
+SECRET_LENGTH = 10_000
+Secret = Annotated[str, StringConstraints(min_length=1, max_length=SECRET_LENGTH)]
+
+
+def _four_bodies(schema: dict[str, Any]) -> None:
+    """One schema for each network and set of members, instead of one with everything optional."""
+    for name in ("type", "properties", "required", "additionalProperties"):
+        del schema[name]
+    secret = {"type": "string", "minLength": 1, "maxLength": SECRET_LENGTH, "writeOnly": True}
+    schema["oneOf"] = [
+        {
+            "type": "object",
+            "properties": {"network": {"const": network, "type": "string"}}
+            | dict.fromkeys(map(to_camel, names), secret),
+            "required": ["network", *map(to_camel, names)],
+            "additionalProperties": False,
+        }
+        for network, sets in CREDENTIALS.items()
+        for names in sets
+    ]
+
+
+class NewConnection(RuledModel):
+    """A network's own credentials: an API key, a user name with its password, or a key pair of an Apple client."""
+
+    model_config = ConfigDict(json_schema_extra=_four_bodies)
+
+    network: Literal["chatgpt", "outbrain", "apple"]
+    api_key: Maybe[Secret] = Field(None, repr=False)
+    username: Maybe[Secret] = Field(None, repr=False)
+    password: Maybe[Secret] = Field(None, repr=False)
+    client_id: Maybe[Secret] = Field(None, repr=False)
+    team_id: Maybe[Secret] = Field(None, repr=False)
+    key_id: Maybe[Secret] = Field(None, repr=False)
+    private_key: Maybe[Secret] = Field(None, repr=False)
+
+    @classmethod
+    def broken(cls, members: Any) -> list[Problem]:
+        sets = CREDENTIALS.get(members.network if isinstance(members.network, str) else "")
+        if sets is None:
+            return []
+        given = {name for name in cls.model_fields if name != "network" and getattr(members, name) is not None}
+        wanted = max(sets, key=lambda names: len(given.intersection(names)))
+        accepted = " or ".join(" with ".join(map(to_camel, names)) for names in sets)
+        missing = [Problem((to_camel(name),), "required", "is required.") for name in wanted if name not in given]
+        words = f"does not belong here; {members.network} takes {accepted}."
+        return missing + [
+            Problem((to_camel(name),), "unknown_property", words) for name in sorted(given.difference(wanted))
+        ]
 
 
 class AccountsQuery(WireModel):

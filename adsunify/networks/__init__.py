@@ -11,7 +11,7 @@ from typing import Protocol, cast
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.connecting import App, Credentials
+from adsunify.connecting import App, Credentials, RequestToken
 from adsunify.editing import Edit
 from adsunify.errors import Issue, refused
 from adsunify.insights import Insights
@@ -63,14 +63,21 @@ class Reads(Protocol):
     """``reads.py``: connecting and reading, as flows; ``sign`` adds the credentials to a finished request.
 
     ``now`` of the connecting functions is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's.
+    How a connection begins depends on ``Login.kind``: ``authorize_url`` (oauth2), ``request_token`` (oauth1), nothing
+    (credentials; their ``app`` is ``NO_APP``, redirect and verifier are empty).
     """
 
     def authorize_url(self, app: App, redirect_uri: str, state: str, verifier: str) -> str: ...
 
+    def request_token(self, app: App, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
+        """Its secret is the ``verifier`` of ``exchange``."""
+        ...
+
     def exchange(
         self, app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
     ) -> Flow[Credentials]:
-        """``answer``: the query that came back to ``redirect_uri`` (``code``, or what the network calls it)."""
+        """``answer``: the query that came back to ``redirect_uri`` (``code``, or what the network calls it), or the
+        credentials that a person gave."""
         ...
 
     def refresh(self, app: App, credentials: Credentials, now: int) -> Flow[Credentials]: ...

@@ -9,18 +9,20 @@ from contextlib import suppress
 from typing import TypeVar
 
 from attrs import frozen
+from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.connecting import Credentials
-from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError, refused
-from adsunify.networks import ADAPTERS, adapter
+from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError
+from adsunify.networks import adapter
 from adsunify.reading import FoundAccount
 from adsunify.store import connections, consents, new_id, people, sealed
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord
 from adsunify.store.consents import ConsentRecord
 from adsunify.transport import run_flow
+from adsunify.vault import Place, open_, seal
 from adsunify.wire import Flow, Json, Request, Response
 
 from . import accounts
@@ -57,8 +59,6 @@ def _all(connection: Connection, workspace_id: str) -> list[tuple[ConnectionReco
 
 async def authorize(service: Service, actor: Actor, *, network: str) -> Json:
     """Make a single-use, short-lived link at which a person connects the network's accounts."""
-    if network not in ADAPTERS:
-        raise refused("network", "not_supported", f"is not connected here yet; there are {', '.join(ADAPTERS)}.")
     service.app(network)
     token = secrets.token_urlsafe(32)
     kept = await service.store.write(
@@ -76,32 +76,44 @@ async def authorize(service: Service, actor: Actor, *, network: str) -> Json:
 
 
 async def begin(service: Service, token: str) -> Going:
-    """Use a link: the address of the network's consent page; raises NotFound for one that is used up or over."""
+    """Use a link: the address of the network's consent page; raises NotFound for one that is used up or over.
+
+    Raises ProviderError where the network does not begin a consent; the link is used up then, too.
+    """
     state, cookie, verifier = (secrets.token_urlsafe(32) for _ in range(3))
-    network = await service.store.write(_begin, token, state, cookie, verifier, service.store.clock)
-    redirect = redirect_uri(service, network)
-    url = adapter(network).reads.authorize_url(service.app(network), redirect, state, verifier)
-    return Going(service.settings.address(url), cookie)
-
-
-def _begin(connection: Connection, token: str, state: str, cookie: str, verifier: str, clock: Clock) -> str:
-    link = consents.use(connection, "link", hashed(token), clock)
-    if link is None:
-        raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
-    _by_admin(connection, link)
-    data = {**link.data, "cookie": hashed(cookie), "verifier": verifier}
-    consents.create(
-        connection,
+    clock = service.store.clock
+    link = await service.store.write(_use_link, token, clock)
+    reads, app, redirect = adapter(link.network).reads, service.app(link.network), redirect_uri(service, link.network)
+    if adapter(link.network).network.login.kind == "oauth1":
+        begun = await _run(service, link.network, reads.request_token(app, redirect, state, clock.now()))
+        url, verifier = begun.url, begun.secret
+    else:
+        url = reads.authorize_url(app, redirect, state, verifier)
+    sealed_verifier = seal(service.ring, _place_of(state, link.workspace_id), verifier)
+    await service.store.write(
+        consents.create,
         "state",
         hashed(state),
         link.workspace_id,
         link.user_id,
         link.network,
-        data,
+        {**link.data, "cookie": hashed(cookie), "verifier": sealed_verifier},
         LINK_MILLISECONDS,
         clock,
     )
-    return link.network
+    return Going(service.settings.address(url), cookie)
+
+
+def _use_link(connection: Connection, token: str, clock: Clock) -> ConsentRecord:
+    link = consents.use(connection, "link", hashed(token), clock)
+    if link is None:
+        raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
+    _by_admin(connection, link)
+    return link
+
+
+def _place_of(state: str, workspace_id: str) -> Place:
+    return Place("consents", hashed(state), workspace_id, "verifier")
 
 
 def _by_admin(connection: Connection, consent: ConsentRecord) -> None:
@@ -126,14 +138,28 @@ async def finish(service: Service, network: str, answer: Mapping[str, str], cook
     if state is None or state.network != network or hashed(cookie) != state.data["cookie"]:
         raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
     await service.store.read(_by_admin, state)
-    if "error" in answer:
+    if "error" in answer or "denied" in answer:  # OAuth 2.0 says error, OAuth 1.0a of X says denied
         raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
     actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")
+    verifier = open_(service.ring, _place_of(answer["state"], state.workspace_id), state.data["verifier"])
+    return await _exchanged(service, actor, network, redirect_uri(service, network), answer, verifier)
+
+
+async def connect(service: Service, actor: Actor, *, network: str, **credentials: str | None) -> Json:
+    """Connect a network with credentials of its own; a password is exchanged once and not kept.
+
+    Raises TokenRefused where the network does not take them.
+    """
+    given = {to_camel(name): value for name, value in credentials.items() if value is not None}
+    return await _exchanged(service, actor, network, "", given, "")
+
+
+async def _exchanged(
+    service: Service, actor: Actor, network: str, redirect: str, answer: Mapping[str, str], verifier: str
+) -> Json:
+    """Exchange what the network or a person gave for credentials, find the accounts, and keep both."""
     reads = adapter(network).reads
-    app = service.app(network)
-    flow = reads.exchange(
-        app, redirect_uri(service, network), answer, state.data["verifier"], service.store.clock.now()
-    )
+    flow = reads.exchange(service.app(network), redirect, answer, verifier, service.store.clock.now())
     credentials = await _run(service, network, flow)
     found = await _run(service, network, reads.accounts(), credentials)
     return await keep(service, actor, network, credentials, found)

@@ -9,9 +9,10 @@ from typing import Any, TypeVar
 
 from attrs import define, field, frozen
 
-from adsunify.connecting import App
+from adsunify.connecting import NO_APP, App
 from adsunify.errors import refused
 from adsunify.executor import KillPoint, Limits
+from adsunify.networks import adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
 from adsunify.store.keys import LastUsed, touch
@@ -61,7 +62,9 @@ class Service:
     passing: Callable[[KillPoint], None] = _pass
 
     def app(self, network: str) -> App:
-        """The application at a network; InvalidInput where the deployment has none."""
+        """The application at a network; InvalidInput where the deployment needs one and has none."""
+        if adapter(network).network.login.kind == "credentials":
+            return NO_APP
         app = self.settings.apps.get(network)
         if app is None:
             name = network.upper()

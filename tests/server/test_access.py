@@ -19,6 +19,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 BODIES: dict[str, Any] = {
     "post_keys": {"name": "spare"},
     "post_connections_authorize": {"network": "meta"},
+    "post_connections_credentials": {"network": "chatgpt", "apiKey": "of no value"},
     "post_validate_campaign": {"accountId": NEVER, "campaign": brief("meta")},
     "post_create": {"accountId": NEVER, "campaign": brief("meta")},
     "post_activate": {"accountId": NEVER, "sourceOperationId": NEVER},
@@ -32,6 +33,7 @@ ACCESS: dict[str, Access] = {
     "post_keys": "admin",
     "delete_key": "admin",
     "post_connections_authorize": "admin",
+    "post_connections_credentials": "admin",
     "delete_connection": "admin",
     "post_create": "write",
     "post_activate": "write",

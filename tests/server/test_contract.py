@@ -26,6 +26,7 @@ FROZEN = {
     "delete_key": "DELETE /keys/{keyId}",
     "get_connections": "GET /connections",
     "post_connections_authorize": "POST /connections/authorize",
+    "post_connections_credentials": "POST /connections/credentials",
     "delete_connection": "DELETE /connections/{connectionId}",
     "get_networks": "GET /networks",
     "get_network": "GET /networks/{network}",
@@ -50,6 +51,7 @@ FROZEN = {
 STATUSES = {
     **dict.fromkeys(FROZEN, "200"),
     **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),
+    "post_connections_credentials": "201",
     "post_bulk_status": "201",
 }
 REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "500", "503"}
