@@ -53,12 +53,12 @@ class Unit:
     """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
 
     ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
-    number. ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
+    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
     """
 
     offset: int
     step: int = 1
-    form: Literal["integer", "text", "major"] = "integer"
+    form: Literal["integer", "text", "major", "major_text"] = "integer"
     assumed: str = ""
 
 
@@ -76,6 +76,8 @@ def native_units(unit: Unit, count: int) -> Json:
     """Native units as the network's JSON holds them."""
     if unit.form == "integer":
         return count
+    if unit.form == "major_text":
+        return major(count, unit.offset)
     return str(count) if unit.form == "text" else Decimal(major(count, unit.offset))
 
 
@@ -84,10 +86,20 @@ def counted(unit: Unit, native: Json) -> int | None:
     try:
         if unit.form == "major":
             return units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
+        if unit.form == "major_text":
+            return _cut(unit, native) if isinstance(native, str) else None
         count = int(native) if is_number(native) or isinstance(native, str) else None
         return count if count is not None and abs(count) <= LARGEST else None
     except (ValueError, InvalidOperation, InvalidInput):
         return None
+
+
+def _cut(unit: Unit, native: str) -> int | None:
+    whole, _, fraction = native.partition(".")
+    kept = fraction[: len(str(unit.offset)) - 1]
+    if fraction and not (fraction.isascii() and fraction.isdigit()):
+        return None
+    return units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
 
 
 def is_number(value: Json) -> bool:

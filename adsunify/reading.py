@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from attrs import field, frozen
 
-from .errors import InvalidInput, Issue, LookupNeeded, ProviderNotFound, ProviderUnreadable, refused
+from .errors import InvalidInput, Issue, LookupNeeded, ProviderError, ProviderNotFound, ProviderUnreadable, refused
 from .network import Account, Catalog, Level, Network, level, unified, value_at
 from .outcomes import failure
 from .wire import Flow, Json, Request, Response, Wait, canonical, filled, identifier, read, rows, text
@@ -135,6 +135,14 @@ def maybe(network: Network, request: Request) -> Flow[Response | None]:
         return None
 
 
+def optional(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`ask`, but None where no good answer is to be had: refused, not reached, or not recorded."""
+    try:
+        return (yield from ask(network, request))
+    except (ProviderError, LookupNeeded):
+        return None
+
+
 def pages(
     network: Network, request: Request, following: Callable[[Request, Response], Request | None]
 ) -> Generator[Request | Wait, Response, list[Response]]:
@@ -234,11 +242,19 @@ def check_query(network: Network, kind: str, query: Query) -> Level:
 
 
 def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
-    """Run a flow with a function that answers requests; waits are passed over."""
+    """Run a flow with a function that answers requests; waits are passed over.
+
+    A ProviderError or LookupNeeded of ``answer`` is raised inside the flow, which may handle it.
+    """
     try:
         asked = next(flow)
         while True:
-            asked = flow.send(Response(204, {}, None, "empty") if isinstance(asked, Wait) else answer(asked))
+            try:
+                given = Response(204, {}, None, "empty") if isinstance(asked, Wait) else answer(asked)
+            except (ProviderError, LookupNeeded) as problem:
+                asked = flow.throw(problem)
+            else:
+                asked = flow.send(given)
     except StopIteration as done:
         result: Result = done.value
         return result

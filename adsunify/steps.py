@@ -14,6 +14,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from attrs import evolve, field, frozen
 
@@ -46,13 +47,16 @@ class Output:
     """Where the answer holds a new id: the first pointer of ``at`` that finds one; ``after`` keeps the last segment.
 
     With a ``*`` in the pointer the output is the list of all ids found. ``text_only``: an id that is no JSON string is
-    no id (Meta and Reddit document strings; anything else is a malformed answer).
+    no id (Meta and Reddit document strings; anything else is a malformed answer). ``decoded``: the id may stand there
+    percent-encoded (Rest.li headers). ``prefix`` is put before what was kept.
     """
 
     name: str
     at: tuple[str, ...]
     after: str = ""
     text_only: bool = False
+    decoded: bool = False
+    prefix: str = ""
 
 
 @frozen
@@ -164,7 +168,14 @@ class Step:
             parent=value.get("parent"),
             bindings=tuple(Binding(**binding) for binding in value.get("bindings", ())),
             outputs=tuple(
-                Output(output["name"], tuple(output["at"]), output.get("after", ""), output.get("textOnly", False))
+                Output(
+                    output["name"],
+                    tuple(output["at"]),
+                    output.get("after", ""),
+                    output.get("textOnly", False),
+                    output.get("decoded", False),
+                    output.get("prefix", ""),
+                )
                 for output in value.get("outputs", ())
             ),
             promises=tuple(Promise(promise["at"], promise["equals"]) for promise in value.get("promises", ())),
@@ -199,6 +210,10 @@ def _output_json(output: Output) -> dict[str, Json]:
         value["after"] = output.after
     if output.text_only:
         value["textOnly"] = True
+    if output.decoded:
+        value["decoded"] = True
+    if output.prefix:
+        value["prefix"] = output.prefix
     return value
 
 
@@ -371,13 +386,15 @@ def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
         for pointer in output.at:
             found = found_at(answer, pointer)
             values = [identifier(value) if isinstance(value, str) or not output.text_only else None for value in found]
-            ids = [value.rsplit(output.after, 1)[-1] if output.after else value for value in values if value]
+            plain = [unquote(value) if output.decoded else value for value in values if value]
+            ids = [value.rsplit(output.after, 1)[-1] if output.after else value for value in plain]
             many = "*" in parts(pointer)
             if ids and len(ids) == len(values):
                 break
             ids = []
         if not ids or not all(ids):
             return None
+        ids = [output.prefix + value for value in ids]
         outputs[output.name] = ids if many else ids[0]
     return outputs
 

@@ -89,6 +89,8 @@ def _serving(network: Network, step: Step, at: str) -> Iterator[Difference]:
     states = {native: unified for one in network.levels for native, unified in one.states.items()}
     for place, entity, kind in _entities(network, step):
         one = next((level for level in network.levels if level.kind == kind), None)
+        if one is not None and not one.born:
+            continue
         said = {name: entity[name] for name in members if isinstance(entity.get(name), str)}
         for name, value in said.items():
             if states.get(value) != "paused":

@@ -51,6 +51,14 @@ SAMPLES: Mapping[str, Json] = {
 }
 """A plain value for each optional member of a brief; a row's choices come before it."""
 
+SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
+    "linkedin": {
+        "creative.existingId": "urn:li:share:6850000000000000001",
+        "targeting.native": {"include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:1"]}}]}},
+    },
+}
+"""Values in the form that a network's rows ask for in words."""
+
 
 @frozen
 class Cell:
@@ -97,9 +105,10 @@ def cells(workflow: Mapping[str, Any]) -> Iterator[Cell]:
             yield Cell(workflow["network"], workflow["format"], goal, period, rows)
 
 
-def sample(path: str, row: Mapping[str, Json] | None) -> Json:
+def sample(cell: Cell, path: str) -> Json:
     """A value for a member."""
-    value, choices = SAMPLES[path], (row or {}).get("choices") or ()
+    value = SAMPLES_OF.get(cell.network, {}).get(path, SAMPLES[path])
+    choices = cell.rows.get(path, {}).get("choices") or ()
     if not choices:
         return deepcopy(value)
     return [choices[0]] if isinstance(value, list) else choices[0]
@@ -116,7 +125,7 @@ def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str,
         "creative": {},
     }
     for path in [*cell.needed(), *more]:
-        put(value, path, sample(path, cell.rows.get(path)))
+        put(value, path, sample(cell, path))
     return value
 
 

@@ -6,6 +6,7 @@ import gzip
 from collections.abc import Iterator, Mapping, Sequence
 
 from adsunify.connecting import App, Credentials
+from adsunify.errors import Issue, LookupNeeded
 from adsunify.networks import adapter
 from adsunify.wire import Json, Request, Response, dumps, filled
 
@@ -16,11 +17,11 @@ _MEDIA = {"json": "application/json", "form": "application/x-www-form-urlencoded
 _MEDIA["form_json"] = _MEDIA["form"]
 
 
-class Unexpected(Exception):
-    """A flow asked for something else than the case says; ``difference`` tells where."""
+class Unexpected(LookupNeeded):
+    """A flow asked for something else than the case says; ``difference`` tells where. An optional look-up goes on."""
 
     def __init__(self, difference: Difference) -> None:
-        super().__init__(str(difference))
+        super().__init__((Issue("exchange", "lookup_needed", str(difference)),))
         self.difference = difference
 
 
