@@ -53,7 +53,8 @@ class Unit:
     """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
 
     ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
-    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumed``: a sentence for the plan's warnings where the figure is a documented fallback, not read.
+    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumed``: a
+    sentence for the plan's warnings where the figure is a documented fallback, not read.
     """
 
     offset: int
