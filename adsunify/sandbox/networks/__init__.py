@@ -12,7 +12,9 @@ MODULES = {
     "google": "adsunify.sandbox.networks.google",
     "amazon": "adsunify.sandbox.networks.amazon",
     "tiktok": "adsunify.sandbox.networks.tiktok",
+    "snapchat": "adsunify.sandbox.networks.snapchat",
     "pinterest": "adsunify.sandbox.networks.pinterest",
+    "linkedin": "adsunify.sandbox.networks.linkedin",
 }
 
 

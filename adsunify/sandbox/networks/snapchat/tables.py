@@ -1,0 +1,112 @@
+"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 7, 9 and 17, and its enumerations)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Login
+
+API = ("adsapi.snapchat.com",)
+ACCOUNTS_HOST = "accounts.snapchat.com"
+# the download host is not fixed by any document (section 12): any other host will do
+STORAGE_HOST = "storage.googleapis.com"
+# samples show other hosts in next_link (section 11): whoever follows it as it stands gets nowhere
+NEXT_HOST = "adsapi-internal.snapchat.example"
+
+LOGIN = Login(
+    pages=((ACCOUNTS_HOST, "/login/oauth2/authorize"),),
+    needed=("snapchat-marketing-api",),
+    allowed=("snapchat-offline-conversions-api", "snapchat-profile-api"),
+    pkce="refused",
+    access_seconds=3600,
+    refresh_seconds=None,
+    rotates=True,  # "may rotate" (section 2): here it always does, and the old one dies at once
+)
+
+STATUSES = ("ACTIVE", "PAUSED")
+OBJECTIVES = ("AWARENESS_AND_ENGAGEMENT", "TRAFFIC", "SALES", "LEADS", "APP_PROMOTION")
+PROMOTIONS = ("APP_INSTALL", "APP_REENGAGEMENT", "PROMOTE_PLACES", "PROMOTE_SHOWS")
+CONVERSION_LOCATIONS = ("APP", "CALL", "LEAD_FORM", "PUBLIC_PROFILE", "TEXT", "WEB")
+LEGACY_OBJECTIVES = (
+    "BRAND_AWARENESS", "APP_CONVERSION", "APP_INSTALL", "CATALOG_SALES", "ENGAGEMENT", "LEAD_GENERATION", "VIDEO_VIEW",
+    "WEB_CONVERSION", "PROMOTE_STORIES", "PROMOTE_PLACES",
+)  # fmt: skip
+# Which optimization goals an objective admits. The first objective has no variants; of the others every variant the
+# tables list is put together.
+GOALS: Mapping[str, tuple[str, ...]] = {
+    "AWARENESS_AND_ENGAGEMENT": ("IMPRESSIONS", "SWIPES", "STORY_OPENS", "USES", "VIDEO_VIEWS", "VIDEO_VIEWS_15_SEC"),
+    "TRAFFIC": ("SWIPES", "PIXEL_PAGE_VIEW", "LANDING_PAGE_VIEW"),
+    "LEADS": ("SWIPES", "LEAD_FORM_SUBMISSIONS"),
+    "SALES": ("SWIPES", "STORY_OPENS", "PIXEL_PURCHASE", "PIXEL_SIGNUP", "PIXEL_ADD_TO_CART", "PIXEL_PAGE_VIEW",
+              "LANDING_PAGE_VIEW"),
+    "APP_PROMOTION": ("IMPRESSIONS", "SWIPES", "APP_INSTALLS", "APP_PURCHASE", "APP_SIGNUP", "APP_ADD_TO_CART"),
+}  # fmt: skip
+ALL_GOALS = (
+    "IMPRESSIONS", "SWIPES", "APP_INSTALLS", "VIDEO_VIEWS", "VIDEO_VIEWS_15_SEC", "USES", "STORY_OPENS",
+    "PIXEL_PAGE_VIEW", "PIXEL_ADD_TO_CART", "LANDING_PAGE_VIEW", "LEAD_FORM_SUBMISSIONS", "PIXEL_PURCHASE",
+    "PIXEL_SIGNUP", "APP_ADD_TO_CART", "APP_PURCHASE", "APP_SIGNUP", "APP_REENGAGE_OPEN", "APP_REENGAGE_PURCHASE",
+)  # fmt: skip
+BID_STRATEGIES = ("AUTO_BID", "LOWEST_COST_WITH_MAX_BID", "TARGET_COST")
+POSITIONS = (
+    "INTERSTITIAL_USER", "INTERSTITIAL_CONTENT", "INTERSTITIAL_SPOTLIGHT", "INSTREAM", "PUBLIC_STORIES_INSTREAM",
+    "CHAT_FEED", "FEED", "CAMERA", "POST_CAPTURE_CAROUSEL",
+)  # fmt: skip
+AD_TYPES = (
+    "SNAP_AD", "APP_INSTALL", "REMOTE_WEBPAGE", "DEEP_LINK", "STORY", "AD_TO_LENS", "AD_TO_CALL", "AD_TO_MESSAGE",
+    "FILTER", "LENS", "LENS_WEB_VIEW", "LENS_APP_INSTALL", "LENS_DEEP_LINK", "COLLECTION", "LEAD_GENERATION",
+    "REMINDER",
+)  # fmt: skip
+# The ad type that goes with a creative type, where it is not the same word. PREVIEW has none.
+TYPE_OF_AD: Mapping[str, str] = {"WEB_VIEW": "REMOTE_WEBPAGE", "COMPOSITE": "STORY"}
+CREATIVE_TYPES = (
+    "SNAP_AD", "APP_INSTALL", "WEB_VIEW", "DEEP_LINK", "AD_TO_LENS", "AD_TO_CALL", "AD_TO_MESSAGE", "PREVIEW",
+    "COMPOSITE", "LENS", "LENS_WEB_VIEW", "LENS_APP_INSTALL", "LENS_DEEP_LINK", "COLLECTION", "LEAD_GENERATION",
+    "REMINDER",
+)  # fmt: skip
+
+MICROS = 1_000_000
+LEAST_DAILY, LEAST_LIFETIME, LEAST_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen (section 7)
+LONGEST_NAME, LONGEST_HEADLINE, LONGEST_BRAND = 375, 34, 32
+BATCH = {"campaigns": 30, "adsquads": 30, "ads": 30, "creatives": 10}
+LEAST_PAGE, MOST_PAGE = 50, 1000
+
+ORGANIZATIONS = (
+    ("99999999-aaaa-4bbb-8ccc-000000000001", "Demo Organization"),
+    ("99999999-aaaa-4bbb-8ccc-000000000002", "Demo Partner Organization"),
+)
+USER = {
+    "id": "88888888-aaaa-4bbb-8ccc-000000000001",
+    "email": "demo@tea.example",
+    "display_name": "Demo Tea",
+    "organization_id": ORGANIZATIONS[0][0],
+}
+
+
+def _account(
+    last: int, name: str, currency: str, timezone: str, organization: int = 0, *, writes: bool = True,
+    signals: bool = False,
+) -> Account:  # fmt: skip
+    """`writes`: whether the member's role there is more than `reports` (section 2)."""
+    native: dict[str, Any] = {
+        "id": f"11111111-aaaa-4bbb-8ccc-{last:012}",
+        "updated_at": "2026-01-02T10:00:00.000Z",
+        "created_at": "2024-01-02T10:00:00.000Z",
+        "name": name,
+        "type": "DIRECT" if writes else "PARTNER",
+        "status": "ACTIVE",
+        "organization_id": ORGANIZATIONS[organization][0],
+        "funding_source_ids": [f"77777777-aaaa-4bbb-8ccc-{last:012}"],
+        "currency": currency,
+        "timezone": timezone,
+        "advertiser": name,
+        "billing_type": "REVOLVING" if writes else "IO",
+        "regulations": {"restricted_delivery_signals": signals},
+    }
+    return Account(native["id"], name, currency, timezone, {"native": native, "writes": writes})
+
+
+ACCOUNTS = (
+    _account(1, "Demo New York", "USD", "America/New_York"),
+    _account(2, "Demo Tokyo", "JPY", "Asia/Tokyo"),
+    _account(3, "Demo Berlin", "EUR", "Europe/Berlin", signals=True),
+    _account(4, "Demo London", "GBP", "Europe/London", 1, writes=False),
+)
