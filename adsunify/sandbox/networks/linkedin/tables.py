@@ -1,0 +1,180 @@
+"""Hosts, versions, enumerations, limits, demo accounts, known posts (sheet, sections 1 to 10; the enums)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Login
+
+API = ("api.linkedin.com",)
+LOGIN_HOST = "www.linkedin.com"
+# At least 12 months each, and there never is one of December (section 1).
+VERSIONS = (
+    "202510", "202511", "202601", "202602", "202603", "202604", "202605", "202606", "202607", "202608", "202609",
+)  # fmt: skip
+
+DAY = 86400
+WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE = "rw_ads", "r_ads_reporting", "r_organization_social"
+READ_SCOPES = (WRITE_SCOPE, "r_ads")
+PAGES_SCOPES = ("r_organization_admin", "rw_organization_admin")
+LOGIN = Login(
+    pages=((LOGIN_HOST, "/oauth/v2/authorization"),),
+    allowed=(WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE, "r_ads", "r_basicprofile", *PAGES_SCOPES),
+    pkce="refused",  # "only for native apps on another endpoint: do not send"
+    code_seconds=1800,
+    access_seconds=60 * DAY,
+    refresh_seconds=365 * DAY,  # counted from the consent: a refresh does not lengthen it
+    access_prefix="AQV",
+    refresh_prefix="AQX",
+)
+
+PAGE, OTHER_PAGE = "urn:li:organization:7700123", "urn:li:organization:7700999"
+US_ACCOUNT, TOKYO, ENTERPRISE, VIEWED = "518121035", "518121036", "518121037", "518121038"
+
+
+def _account(number: str, name: str, currency: str, role: str = "ACCOUNT_MANAGER", **native: Any) -> Account:
+    # no account has a time zone: every day is a day of UTC (section 3)
+    facts = {"type": "BUSINESS", "status": "ACTIVE", "reference": PAGE, "test": False, **native}
+    return Account(number, name, currency, "UTC", {"native": facts, "role": role})
+
+
+ACCOUNTS = (
+    _account(US_ACCOUNT, "Northwind webinars", "USD"),
+    _account(TOKYO, "Northwind Japan", "JPY", "CAMPAIGN_MANAGER"),
+    _account(ENTERPRISE, "Northwind Group", "EUR", type="ENTERPRISE", reference=OTHER_PAGE),
+    _account(VIEWED, "Agency of a friend", "GBP", "VIEWER"),
+)
+NO_DECIMALS = ("CLP", "ISK", "JPY", "KRW", "PYG", "UGX", "VND")
+
+GROUP_STATUSES = ("ACTIVE", "ARCHIVED", "CANCELED", "DRAFT", "PAUSED", "PENDING_DELETION", "REMOVED")
+STATUSES: Mapping[str, tuple[str, ...]] = {
+    "campaignGroup": GROUP_STATUSES,
+    "campaign": (*GROUP_STATUSES, "COMPLETED"),
+    "creative": GROUP_STATUSES,
+}
+ACCOUNT_STATUSES = ("ACTIVE", "CANCELED", "DRAFT", "PENDING_DELETION", "REMOVED")
+# What creation accepts: of a group only these two; that a campaign takes three is chosen; a paused creative fails.
+BORN: Mapping[str, tuple[str, ...]] = {
+    "campaignGroup": ("ACTIVE", "DRAFT"),
+    "campaign": ("ACTIVE", "PAUSED", "DRAFT"),
+    "creative": ("ACTIVE", "DRAFT"),
+}
+DEAD = ("CANCELED", "PENDING_DELETION", "REMOVED")
+NOT_WRITTEN = ("COMPLETED", "REMOVED")  # states the network alone sets (chosen)
+
+CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
+# Singular: the plural names of the documentation's table are not sent (section 5).
+OBJECTIVES = (
+    "BRAND_AWARENESS", "ENGAGEMENT", "JOB_APPLICANT", "LEAD_GENERATION", "TALENT_LEAD", "VIDEO_VIEW",
+    "WEBSITE_CONVERSION", "WEBSITE_VISIT",
+)  # fmt: skip
+TARGETS = (
+    "CAP_COST_AND_MAXIMIZE_CLICKS", "CAP_COST_AND_MAXIMIZE_IMPRESSIONS", "CAP_COST_AND_MAXIMIZE_LEADS",
+    "CAP_COST_AND_MAXIMIZE_VIDEO_VIEWS", "ENHANCED_CONVERSION", "MAX_CLICK", "MAX_CONVERSION", "MAX_IMPRESSION",
+    "MAX_LEAD", "MAX_QUALIFIED_LEAD", "MAX_REACH", "MAX_VIDEO_VIEW", "NONE", "TARGET_COST_PER_CLICK",
+    "TARGET_COST_PER_IMPRESSION", "TARGET_COST_PER_VIDEO_VIEW",
+)  # fmt: skip
+# What an objective may be optimized for, and how that is billed (section 6; other objectives are not checked).
+BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "BRAND_AWARENESS": {
+        "NONE": ("CPM",),
+        "MAX_IMPRESSION": ("CPM",),
+        "MAX_REACH": ("CPM",),
+        "TARGET_COST_PER_IMPRESSION": ("CPM",),
+        "CAP_COST_AND_MAXIMIZE_IMPRESSIONS": ("CPM",),
+    },
+    "WEBSITE_VISIT": {
+        "NONE": ("CPC", "CPM"),
+        "MAX_CLICK": ("CPM",),
+        "TARGET_COST_PER_CLICK": ("CPC",),
+        "CAP_COST_AND_MAXIMIZE_CLICKS": ("CPM",),
+    },
+    "ENGAGEMENT": {
+        "NONE": ("CPC", "CPM"),
+        "ENHANCED_CONVERSION": ("CPC", "CPM"),
+        "MAX_CLICK": ("CPM",),
+        "TARGET_COST_PER_CLICK": ("CPC",),
+        "CAP_COST_AND_MAXIMIZE_CLICKS": ("CPM",),
+    },
+}
+FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
+SET_AT_CREATION = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
+INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
+# "One of LinkedIn's supported locales": the sheet lists none, so these are a choice of theirs.
+LOCALES = frozenset({
+    "ar_AE", "cs_CZ", "da_DK", "de_DE", "en_US", "es_ES", "fr_FR", "hi_IN", "id_ID", "it_IT", "ja_JP", "ko_KR",
+    "ms_MY", "nl_NL", "no_NO", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "sv_SE", "th_TH", "tr_TR", "uk_UA", "zh_CN", "zh_TW",
+})  # fmt: skip
+
+FACET = "urn:li:adTargetingFacet:"
+PLACES = ("locations", "profileLocations")
+INCLUDE_ONLY = ("ageRanges", "genders", "groups", "interfaceLocales")
+NOT_ANDABLE = (
+    ("jobFunctions", "titles"), ("seniorities", "titles"), ("industries", "employers"),
+    ("staffCountRanges", "employers"),
+)  # fmt: skip
+# Facet: what its entities are (None: not said), and some of them (id, name); no entities: typeahead only.
+FACETS: Mapping[str, tuple[str | None, tuple[tuple[str, str], ...]]] = {
+    "locations": ("geo", ()),
+    "profileLocations": ("geo", ()),
+    "interfaceLocales": ("locale", (("en_US", "English"), ("de_DE", "German"), ("ja_JP", "Japanese"))),
+    "industries": ("industry", (("4", "Software Development"), ("43", "Financial Services"))),
+    "seniorities": ("seniority", (
+        ("1", "Unpaid"), ("2", "Training"), ("3", "Entry"), ("4", "Senior"), ("5", "Manager"), ("6", "Director"),
+        ("7", "VP"), ("8", "CXO"), ("9", "Partner"), ("10", "Owner"),
+    )),
+    "jobFunctions": ("function", (("8", "Engineering"), ("15", "Marketing"), ("25", "Sales"))),
+    "titles": ("title", ()),
+    "titlesAll": ("title", ()),
+    "titlesPast": ("title", ()),
+    "staffCountRanges": ("staffCountRange", (("(11,50)", "11-50"), ("(51,200)", "51-200"), ("(201,500)", "201-500"))),
+    "employers": ("organization", ()),
+    "employersAll": ("organization", ()),
+    "employersPast": ("organization", ()),
+    "schools": ("organization", ()),
+    "skills": ("skill", ()),
+    "degrees": ("degree", (("200", "Bachelor of Science"), ("500", "Master of Science"))),
+    "fieldsOfStudy": ("fieldOfStudy", (("100189", "Computer Science"), ("100347", "Mathematics"))),
+    "interests": (None, ()),
+    "groups": ("group", ()),
+    "genders": ("gender", (("MALE", "Male"), ("FEMALE", "Female"))),
+    "ageRanges": ("ageRange", (
+        ("(18,24)", "18 to 24"), ("(25,34)", "25 to 34"), ("(35,54)", "35 to 54"), ("(55,2147483647)", "55+"),
+    )),
+    "yearsOfExperienceRanges": (None, ()),
+    "memberBehaviors": (None, ()),
+    "companyCategory": (None, ()),
+    "growthRate": (None, ()),
+    "revenue": (None, ()),
+    "followedCompanies": (None, ()),
+    "firstDegreeConnectionCompanies": (None, ()),
+    "audienceMatchingSegments": ("adSegment", ()),
+    "dynamicSegments": ("adSegment", ()),
+}  # fmt: skip
+# What a typeahead finds: facet, urn, name.
+FINDABLE = (
+    ("locations", "urn:li:geo:103644278", "United States"),
+    ("locations", "urn:li:geo:101355337", "Japan"),
+    ("locations", "urn:li:geo:105015875", "France"),
+    ("locations", "urn:li:geo:106383538", "Paris, Ile-de-France, France"),
+    ("locations", "urn:li:geo:101282230", "Germany"),
+    ("titles", "urn:li:title:9", "Software Engineer"),
+    ("titles", "urn:li:title:25169", "Head of Engineering"),
+    ("skills", "urn:li:skill:1346", "Python (Programming Language)"),
+    ("employers", "urn:li:organization:1035", "Microsoft"),
+)
+
+# Posts that are not plain published posts of PAGE; any other well-formed post is one.
+POSTS: Mapping[str, Mapping[str, Any]] = {
+    "urn:li:ugcPost:6850000000000000002": {"content": {"media": {"id": "urn:li:video:C4D05AQH", "title": "Film"}}},
+    "urn:li:share:6850000000000000003": {"content": {"carousel": {"cards": []}}},
+    "urn:li:share:6850000000000000004": {"lifecycleState": "DRAFT"},
+    "urn:li:share:6850000000000000005": {"author": OTHER_PAGE},
+    "urn:li:ugcPost:6850000000000000006": {
+        "content": {"media": {"id": "urn:li:video:PROCESSING1", "title": "New film"}}
+    },
+}
+OWN_POSTS = ("urn:li:share:6850000000000000001", *POSTS)
+
+PAGE_SIZES = {"campaignGroup": 1000, "campaign": 1000, "creative": 100, "adAccount": 1000}
+MOST_ROWS, MOST_FIELDS, REACH_DAYS, DAILY_DAYS = 15_000, 20, 92, 183
+LONGEST_ADDRESS = 4096

@@ -1,0 +1,204 @@
+"""What the tests of the simulated LinkedIn API share: the examples of its sheet, and a logged-in client."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, quote, unquote, urlsplit
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.linkedin import NETWORK
+
+REST = "/api.linkedin.com/rest"
+OAUTH = "/www.linkedin.com/oauth/v2"
+CALLBACK = "https://app.example/back"
+APP = {"client_id": "sandbox-linkedin", "client_secret": "sandbox-secret"}
+US_ACCOUNT, TOKYO, ENTERPRISE, VIEWED = "518121035", "518121036", "518121037", "518121038"
+CONSENT = {
+    "client_id": "sandbox-linkedin",
+    "redirect_uri": CALLBACK,
+    "response_type": "code",
+    "scope": "rw_ads r_ads_reporting r_organization_social",
+    "state": "s1",
+}
+HEADERS = {"LinkedIn-Version": "202609", "X-Restli-Protocol-Version": "2.0.0"}
+PARTIAL_UPDATE = {"X-RestLi-Method": "PARTIAL_UPDATE"}
+FINDER = {"X-RestLi-Method": "FINDER"}
+NOTHING = "nothing of this name is sent"
+LOCATIONS = "urn:li:adTargetingFacet:locations"
+TARGETING: dict[str, Any] = {
+    "include": {
+        "and": [
+            {"or": {LOCATIONS: ["urn:li:geo:103644278"]}},
+            {"or": {"urn:li:adTargetingFacet:interfaceLocales": ["urn:li:locale:en_US"]}},
+        ]
+    }
+}
+# The examples of the sheet, section 5, word for word.
+GROUP: dict[str, Any] = {
+    "account": "urn:li:sponsoredAccount:518121035",
+    "name": "Autumn webinar",
+    "status": "ACTIVE",
+    "runSchedule": {"start": 1793520000000, "end": 1794729600000},
+}
+CAMPAIGN: dict[str, Any] = {
+    "account": "urn:li:sponsoredAccount:518121035",
+    "campaignGroup": "urn:li:sponsoredCampaignGroup:7021",
+    "name": "Autumn webinar",
+    "type": "SPONSORED_UPDATES",
+    "status": "PAUSED",
+    "objectiveType": "WEBSITE_VISIT",
+    "optimizationTargetType": "NONE",
+    "costType": "CPC",
+    "unitCost": {"amount": "4.50", "currencyCode": "USD"},
+    "dailyBudget": {"amount": "40", "currencyCode": "USD"},
+    "associatedEntity": "urn:li:organization:7700123",
+    "locale": {"country": "US", "language": "en"},
+    "runSchedule": {"start": 1793520000000, "end": 1794729600000},
+    "creativeSelection": "OPTIMIZED",
+    "audienceExpansionEnabled": False,
+    "offsiteDeliveryEnabled": False,
+    "politicalIntent": "NOT_POLITICAL",
+    "targetingCriteria": TARGETING,
+}
+CREATIVE: dict[str, Any] = {
+    "campaign": "urn:li:sponsoredCampaign:7022",
+    "content": {"reference": "urn:li:share:6850000000000000001"},
+    "intendedStatus": "DRAFT",
+    "name": "Autumn webinar",
+}
+EVERY = "search=(status:(values:List(ACTIVE,PAUSED,DRAFT)))"
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        answer = await token(web, code=await code(web, **consent))
+        assert answer.status_code == 200, answer.text
+        web.headers.update({"Authorization": f"Bearer {answer.json()['access_token']}", **HEADERS})
+        yield web
+
+
+async def code(web: httpx.AsyncClient, **consent: str) -> str:
+    """A fresh code, after a person has pressed the one button."""
+    page = await web.get(f"{OAUTH}/authorization", params={**CONSENT, **consent})
+    action = re.search('action="([^"]*)"', page.text)
+    assert page.status_code == 200, page.text
+    assert action is not None
+    pressed = await web.post(action[1].replace("&amp;", "&"))
+    assert pressed.status_code == 302
+    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
+    assert given["state"] == ["s1"]
+    return given["code"][0]
+
+
+async def form(web: httpx.AsyncClient, path: str, **members: str) -> httpx.Response:
+    """A call of the log-in host: there is no Authorization header on these."""
+    request = web.build_request("POST", f"{OAUTH}/{path}", data={**APP, **members})
+    request.headers.pop("Authorization", None)
+    return await web.send(request)
+
+
+async def token(web: httpx.AsyncClient, **members: str) -> httpx.Response:
+    if "refresh_token" in members:
+        return await form(web, "accessToken", grant_type="refresh_token", **members)
+    return await form(
+        web, "accessToken", **{"grant_type": "authorization_code", "redirect_uri": CALLBACK, **members}
+    )  # fmt: skip
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+def address(what: str, account: str = US_ACCOUNT) -> str:
+    return f"{REST}/adAccounts/{account}/{what}"
+
+
+async def post(
+    web: httpx.AsyncClient, what: str, sent: Any, account: str = US_ACCOUNT, **headers: str
+) -> httpx.Response:
+    return await web.post(address(what, account), json=sent, headers=headers)
+
+
+def created(answer: httpx.Response) -> str:
+    """The id of what was created: it stands in a header, and there is no body."""
+    assert answer.status_code == 201, (answer.text, answer.request.content)
+    assert answer.content == b""
+    return unquote(answer.headers["x-restli-id"])
+
+
+async def change(web: httpx.AsyncClient, where: str, *, account: str = US_ACCOUNT, delete: Any = None, **to: Any) -> (
+    httpx.Response
+):  # fmt: skip
+    """PARTIAL_UPDATE of `adCampaigns/1`, or of a creative by its URN."""
+    collection, _, key = where.partition("/")
+    patch = {**({"$set": to} if to else {}), **({"$delete": delete} if delete else {})}
+    path = address(f"{collection}/{quote(key, safe='')}", account)
+    return await web.post(path, json={"patch": patch}, headers=PARTIAL_UPDATE)
+
+
+def done(answer: httpx.Response) -> None:
+    assert (answer.status_code, answer.content) == (204, b""), answer.text
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> str:
+    """The message of a refusal."""
+    assert (answer.status_code, answer.json().get("code")) == (status, code), (answer.text, answer.request.content)
+    assert answer.json()["status"] == status
+    return str(answer.json()["message"])
+
+
+async def read(web: httpx.AsyncClient, path: str, **headers: str) -> Any:
+    answer = await web.get(f"{REST}/{path}", headers=headers)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def entity(web: httpx.AsyncClient, where: str, account: str = US_ACCOUNT) -> Any:
+    collection, _, key = where.partition("/")
+    return await read(web, f"adAccounts/{account}/{collection}/{quote(key, safe='')}")
+
+
+async def example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, str]:
+    """The three steps of the sheet's example: where each of them is."""
+    group = created(await post(web, "adCampaignGroups", GROUP))
+    parent = f"urn:li:sponsoredCampaignGroup:{group}"
+    made = created(await post(web, "adCampaigns", body(CAMPAIGN, campaignGroup=parent, **campaign)))
+    sent = body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{made}")
+    creative = created(await post(web, "creatives", sent))
+    return {
+        "group": f"adCampaignGroups/{group}",
+        "campaign": f"adCampaigns/{made}",
+        "creative": f"creatives/{creative}",
+    }
+
+
+async def activated(web: httpx.AsyncClient, made: dict[str, str]) -> None:
+    """Leaf to root."""
+    done(await change(web, made["creative"], intendedStatus="ACTIVE"))
+    done(await change(web, made["campaign"], status="ACTIVE"))
+    done(await change(web, made["group"], status="ACTIVE"))
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+    rows = (await web.get("/_sandbox/writes")).json()["writes"]
+    return [(row["method"], row["kind"], row["id"]) for row in rows]
+
+
+async def fault(web: httpx.AsyncClient, **told: Any) -> None:
+    assert (await web.post("/_sandbox/faults", json={"network": "linkedin", **told})).status_code == 200
