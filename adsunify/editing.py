@@ -13,9 +13,9 @@ from typing import Literal
 
 from attrs import field, frozen
 
-from .errors import InvalidInput, Issue, ProviderUnreadable
+from .errors import InvalidInput, Issue, ProviderUnreadable, refused
 from .money import changed, major
-from .network import Account, Network, Setting, counted, level, native_units, timezone_of, whole_units
+from .network import Account, Network, Setting, counted, is_number, level, native_units, timezone_of, whole_units
 from .schedule import instant, local_days, zone
 from .steps import Change, Kind, Risk
 from .wire import Json, put, read
@@ -237,6 +237,8 @@ def _native(
 def _relative(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
 ) -> Json:
+    if setting.unit == "number":
+        return _relative_number(account, setting, native, change, path)
     if setting.unit != "money":
         raise InvalidInput((Issue(path, "not_supported", f"{setting.field} cannot be changed by a percentage."),))
     unit = network.unit(account)
@@ -248,6 +250,23 @@ def _relative(
     count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
     _limits(setting, Decimal(major(count, unit.offset)), path)
     return native_units(unit, count)
+
+
+def _relative_number(
+    account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
+) -> Json:
+    """A number is changed exactly; one that has to be whole is refused where the result is not."""
+    before = setting.read(native, account) if setting.read is not None else read(native, place(setting, native))
+    if not is_number(before):
+        raise refused(path, "no_current_value", f"{setting.field} has no number to change by a percentage.")
+    percent = 100 + (change.value if change.mode == "increase" else -change.value)
+    number = Decimal(before) * percent / 100
+    if number <= 0:
+        raise refused(path, "too_small", f"{setting.field} would be {number:f}; it has to be more than 0.")
+    if isinstance(before, int) and number != number.to_integral_value():
+        raise refused(path, "over_precision", f"{setting.field} would be {number.normalize():f}; it is a whole number.")
+    _limits(setting, number, path)
+    return int(number) if number == number.to_integral_value() else number.normalize()
 
 
 def _limits(setting: Setting, number: Decimal, path: str) -> None:

@@ -17,10 +17,13 @@ from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     GetCoreSchemaHandler,
+    StringConstraints,
     ValidationError,
     ValidationInfo,
+    WithJsonSchema,
     model_validator,
 )
 from pydantic.alias_generators import to_camel
@@ -77,6 +80,7 @@ _REFUSALS = {
     "float_type": ("wrong_type", "must be a number."),
     "decimal_type": ("wrong_type", "must be a number."),
     "decimal_parsing": ("wrong_type", "must be a number."),
+    "is_instance_of": ("wrong_type", "must be a number."),
     "finite_number": ("out_of_range", "must be a finite number."),
     "literal_error": ("not_a_choice", "must be {expected}."),
     "string_too_short": ("too_short", "must have {min_length} or more characters."),
@@ -185,11 +189,12 @@ class RuledModel(WireModel):
     @model_validator(mode="after")
     def _keeps_its_rules(self) -> Self:
         if problems := self.broken(self):
-            raise _invalid(self, problems)
+            raise invalid(self, problems)
         return self
 
 
-def _invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
+def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
+    """What a validator raises for rules of its own."""
     return ValidationError.from_exception_data(
         type(refused).__name__,
         [
@@ -200,6 +205,19 @@ def _invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
     )
 
 
+# -- numbers ------------------------------------------------------------------------------------------------------
+
+
+def _number(value: Any) -> Any:
+    return Decimal(repr(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
+
+
+Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+"""A JSON number with the digits it was written with, up to 15 of them; text is no number."""
+EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
+"""An id as a network gives it."""
+
+
 # -- free-form objects --------------------------------------------------------------------------------------------
 
 
@@ -208,7 +226,7 @@ def _free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     problems: list[Problem] = []
     copied: dict[str, Any] = _copied(value, (), problems)
     if problems:
-        raise _invalid(value, problems)
+        raise invalid(value, problems)
     if info.mode == "json" and isinstance(info.context, list) and _has_float(value):
         info.context.append(copied)
     return copied
@@ -297,13 +315,13 @@ def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[
         try:
             exact = wire.loads(text)
         except ValueError as reason:
-            raise _invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
+            raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
         _make_exact(value, exact, {id(one) for one in rounded})
 
 
 def _refuse_nul(value: WireModel, raw: Any) -> None:
     if problems := list(_nul_in(raw)):
-        raise _invalid(value, problems)
+        raise invalid(value, problems)
 
 
 def _make_exact(value: Any, exact: Any, rounded: set[int]) -> None:

@@ -219,6 +219,35 @@ class Node(Shape):
     native: dict[str, Any]
 
 
+class Entity(Node):
+    """One native entity: ``status`` is the unified one, null where the native one has no such meaning."""
+
+
+class EditableField(Shape):
+    """One field that an edit may change; ``locked``: why not now."""
+
+    field: str
+    value: Any
+    unit: Text
+    period: Literal["daily", "lifetime"] | None = None
+    choices: list[str] = []
+    min: Text = None
+    max: Text = None
+    locked: Text
+
+
+class Settings(Shape):
+    """What may be edited on an entity, and what surrounds it, in the network's own words."""
+
+    entity_id: str
+    kind: str
+    fields: list[EditableField]
+    targeting: dict[str, Any]
+    bidding: dict[str, Any]
+    creative: dict[str, Any]
+    notes: list[str]
+
+
 class TreeLevel(Shape):
     """One level of the native hierarchy and its parent key."""
 
@@ -425,6 +454,17 @@ class Validated(Shape):
     valid: Literal[True]
     network: str
     format: str
+    plan: PlanView
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+
+
+class ValidChange(Shape):
+    """A valid native change and the plan it would become."""
+
+    valid: Literal[True]
+    network: str
+    action: Literal["create", "status", "update", "delete", "edit"]
     plan: PlanView
     risk: Literal["low", "spend", "destructive"]
     warnings: list[str]

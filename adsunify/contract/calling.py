@@ -85,6 +85,8 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
     if issues:
         raise InvalidInput(issues)
     arguments: dict[str, Any] = {_snake(name): value for name, value in path.items()}
+    if endpoint.kind is not None:
+        arguments["kind"] = endpoint.kind
     for model in (query, body):
         arguments |= {} if model is None else {name: getattr(model, name) for name in type(model).model_fields}
     return arguments, _digest(endpoint, path, body) if endpoint.idempotent else ""

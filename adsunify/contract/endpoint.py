@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from adsunify.steps import Kind
 from adsunify.validation import FORMS, UUID, WireModel
 
 Access = Literal["read", "write", "admin"]
@@ -29,6 +30,7 @@ UUID_FORM = Form(UUID, FORMS[UUID])
 """Every parameter that is not named below."""
 PATH_FORMS = {
     "network": Form(r"^[a-z]{1,20}$", "the code of a network, such as meta"),
+    "entityId": Form(r"^[^\x00-\x1f\x7f]{1,250}$", "an id as the network gives it, of 1 to 250 characters"),
     "resource": Form(r"^[A-Za-z_]+(:[A-Za-z0-9_-]+)?$", "letters and underscores, perhaps with :suffix"),
 }
 
@@ -39,6 +41,7 @@ class Endpoint:
 
     The use case takes the service, the actor, and as keyword arguments (snake case) the path parameters, the members of
     the query and of the body; ``idempotency`` too, where ``idempotent``. ``pages``: the answer is a list with a cursor.
+    ``kind``: the level of an endpoint that stands once for each; the use case takes it as well.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -53,6 +56,7 @@ class Endpoint:
     status: Literal[200, 201, 202] = 200
     idempotent: bool = False
     pages: bool = False
+    kind: Kind | None = None
     operation_id: str = field(init=False)
 
     @operation_id.default

@@ -2,10 +2,93 @@
 
 from __future__ import annotations
 
-from adsunify.service import access, accounts, bulk, campaigns, connections, networks, operations
+from collections.abc import Iterator
+
+from adsunify.change import EditBody, Mutation
+from adsunify.service import access, accounts, bulk, campaigns, connections, entities, networks, operations
+from adsunify.steps import Kind
 
 from . import answers, requests
 from .endpoint import Endpoint
+
+
+def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
+    """The native resource of a level (SPEC.md "Native campaign resource"; ad groups and ads likewise)."""
+    section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
+    one = f"{every}/{{entityId}}"
+    yield Endpoint(
+        "GET",
+        every,
+        section,
+        f"List native {words}s",
+        entities.list_,
+        list[answers.Entity],
+        query=requests.EntitiesQuery,
+        pages=True,
+        kind=kind,
+    )
+    yield Endpoint(
+        "POST",
+        every,
+        section,
+        f"Prepare a native {words}",
+        entities.create,
+        answers.Operation,
+        access="write",
+        body=requests.NativePayload,
+        status=201,
+        idempotent=True,
+        kind=kind,
+    )
+    yield Endpoint("GET", one, section, f"One native {words}", entities.get, answers.Entity, kind=kind)
+    yield Endpoint(
+        "PATCH",
+        one,
+        section,
+        f"Prepare a native update of one {words}",
+        entities.update,
+        answers.Operation,
+        access="write",
+        body=requests.NativePayload,
+        status=201,
+        idempotent=True,
+        kind=kind,
+    )
+    yield Endpoint(
+        "DELETE",
+        one,
+        section,
+        f"Prepare the deletion of one {words}",
+        entities.delete,
+        answers.Operation,
+        access="write",
+        status=201,
+        idempotent=True,
+        kind=kind,
+    )
+    yield Endpoint(
+        "GET",
+        f"{one}/settings",
+        section,
+        f"What may be edited on one {words}",
+        entities.settings,
+        answers.Settings,
+        kind=kind,
+    )
+    yield Endpoint(
+        "POST",
+        f"{one}/edit",
+        section,
+        f"Prepare an edit of one {words}",
+        entities.edit,
+        answers.Operation,
+        access="write",
+        body=EditBody,
+        status=201,
+        idempotent=True,
+        kind=kind,
+    )
+
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     # -- Access, keys ----------------------------------------------------------------------------------------------
@@ -156,6 +239,15 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
     ),
+    Endpoint(
+        "POST",
+        "/accounts/{accountId}/validate",
+        "Operations",
+        "Validate a native change",
+        entities.validate,
+        answers.ValidChange,
+        body=Mutation,
+    ),
     # -- Bulk controls ---------------------------------------------------------------------------------------------
     Endpoint(
         "POST",
@@ -169,5 +261,21 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         status=201,
         idempotent=True,
     ),
+    Endpoint(
+        "POST",
+        "/bulk-edit",
+        "Bulk",
+        "Prepare one setting for several entities",
+        bulk.edit,
+        answers.Prepared,
+        access="write",
+        body=requests.BulkEdit,
+        status=201,
+        idempotent=True,
+    ),
+    # -- Native resources ------------------------------------------------------------------------------------------
+    *_native("campaign", "campaigns", "campaign"),
+    *_native("adGroup", "ad-groups", "ad group"),
+    *_native("ad", "ads", "ad"),
 )
 """Every endpoint. Adding one is a row here and a function in the service."""

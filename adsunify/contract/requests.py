@@ -15,7 +15,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.brief import CampaignBrief, Instant
-from adsunify.validation import UUID, Maybe, Problem, RuledModel, WireModel
+from adsunify.validation import UUID, EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel
 
 NetworkCode = Literal[
     "meta",
@@ -34,7 +34,6 @@ NetworkCode = Literal[
 OAuthNetwork = Literal["meta", "google", "tiktok", "snapchat", "pinterest", "linkedin", "reddit", "amazon", "x"]
 Kind = Literal["campaign", "adGroup", "ad"]
 Status = Literal["active", "paused"]
-EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 Uuid = Annotated[
     str,
     StringConstraints(pattern=UUID),
@@ -198,3 +197,31 @@ class BulkStatus(WireModel):
     kind: Kind
     entity_ids: Annotated[list[EntityId], Field(min_length=1, max_length=50)]
     status: Status
+
+
+class BulkEdit(WireModel):
+    """One money or number setting for up to 50 entities of one kind; ``increase`` and ``decrease`` are in percent."""
+
+    account_id: Uuid
+    kind: Kind
+    entity_ids: Annotated[list[EntityId], Field(min_length=1, max_length=50)]
+    field: Annotated[str, StringConstraints(min_length=1, max_length=60)]
+    mode: Literal["set", "increase", "decrease"]
+    value: Annotated[Number, Field(gt=0, le=1_000_000_000)]
+
+
+class EntitiesQuery(WireModel):
+    """A page of a network's own entities; ``status`` is a native one."""
+
+    limit: Annotated[Whole, Field(ge=1, le=100)] = 50
+    cursor: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
+    parent_id: Maybe[EntityId] = None
+    status: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=60)]] = None
+    search: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=200)]] = None
+
+
+class NativePayload(WireModel):
+    """A payload in the network's own names and units, and the entity it stands under."""
+
+    payload: FreeForm
+    parent_id: Maybe[EntityId] = None

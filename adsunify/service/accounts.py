@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
-import hashlib
-import hmac
 from collections.abc import Sequence
 from datetime import date
 
@@ -30,8 +26,9 @@ from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.entities import Seen
 from adsunify.store.reports import ReportRecord
-from adsunify.wire import Json, canonical, dumps, loads
+from adsunify.wire import Json
 
+from . import cursors
 from .core import Result, Service, moment
 from .session import Session
 
@@ -41,8 +38,6 @@ STARTING = Pending(job="", status="starting", retry_after_ms=1000)
 STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
 PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
-Position = tuple[str | None, int]
-"""Where a page of ours begins: the cursor of the network's page, and how many of its rows were shown before."""
 KINDS = ("campaign", "adGroup", "ad")
 
 
@@ -218,17 +213,11 @@ async def catalog(
     if name == "report" and suffix:
         return Result(await _resumed(service, session, suffix))
     asked = {"resource": resource, "search": search, "limit": limit}
-    key = service.ring.keys[service.ring.newest]
-    native, shown_before = unsigned(key, account_id, asked, cursor)
-    query = Query(limit=limit, cursor=native, search=search)
+    before = cursors.unsigned(service.ring, account_id, asked, cursor)
+    query = Query(limit=limit, cursor=before.native, search=search)
     page = await session.run(session.adapter.reads.catalog(session.native, resource, query))
-    rows = page.rows[shown_before : shown_before + limit]  # some networks have no pages, or larger ones
-    following: Position | None = None
-    if shown_before + limit < len(page.rows):
-        following = native, shown_before + limit
-    elif page.cursor is not None:
-        following = page.cursor, 0
-    return Result([row.to_json() for row in rows], signed(key, account_id, asked, following))
+    rows, following = cursors.cut(page.rows, page.cursor, before, limit)
+    return Result([row.to_json() for row in rows], cursors.signed(service.ring, account_id, asked, following))
 
 
 async def _resumed(service: Service, session: Session, job: str) -> Json:
@@ -237,31 +226,3 @@ async def _resumed(service: Service, session: Session, job: str) -> Json:
         return _insights(session, await _advanced(service, session, record))
     today = _today(service, session)  # read to its end before: the network names its days
     return _insights(session, await _report(service, session, today, today, job))
-
-
-def signed(key: bytes, account_id: str, asked: Json, position: Position | None) -> str | None:
-    """A position in a list as a cursor: opaque, and good for this account and query only."""
-    if position is None:
-        return None
-    raw = dumps(list(position)).encode("ascii")
-    return base64.urlsafe_b64encode(_mark(key, account_id, asked, raw) + raw).rstrip(b"=").decode("ascii")
-
-
-def unsigned(key: bytes, account_id: str, asked: Json, cursor: str | None) -> Position:
-    """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
-    if cursor is None:
-        return None, 0
-    try:
-        whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        mark, raw = whole[:16], whole[16:]
-        if hmac.compare_digest(mark, _mark(key, account_id, asked, raw)):
-            native, shown_before = loads(raw)
-            return native, shown_before
-    except (binascii.Error, ValueError):
-        pass
-    raise InvalidInput([Issue("cursor", "malformed", "is the nextCursor of the same list, or left out.")])
-
-
-def _mark(key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
-    text = canonical([account_id, asked]) + b"\x00" + raw
-    return hmac.digest(hashlib.sha256(b"cursor" + key).digest(), text, "sha256")[:16]

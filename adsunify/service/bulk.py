@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from decimal import Decimal
 
 from adsunify.actor import Actor
+from adsunify.editing import Edit, Percentage
 from adsunify.errors import InvalidInput, Issue
 from adsunify.steps import Kind, Plan
 
-from . import preparing
+from . import entities, preparing
 from .core import Idempotency, Result, Service
+from .entities import Mutation
 from .session import Session
 
 
@@ -25,9 +28,38 @@ async def status(
     idempotency: Idempotency | None,
 ) -> Result:
     """Prepare one status for up to 50 entities of a kind, each with its own review and receipt."""
+    mutations = [Mutation("status", kind, entity_id, status=status) for entity_id in entity_ids]
+    return await _prepared(service, actor, account_id, mutations, idempotency)
+
+
+async def edit(
+    service: Service,
+    actor: Actor,
+    *,
+    account_id: str,
+    kind: Kind,
+    entity_ids: Sequence[str],
+    field: str,
+    mode: str,
+    value: Decimal,
+    idempotency: Idempotency | None,
+) -> Result:
+    """Prepare one money or number setting for up to 50 entities of a kind; a percentage is computed exactly.
+
+    ``bid`` is the bid of each entity's own strategy. Money is cut to the network's unit toward the lower spend.
+    """
+    changed = value if mode == "set" else Percentage("increase" if mode == "increase" else "decrease", value)
+    mutations = [Mutation("edit", kind, entity_id, edit=Edit({field: changed})) for entity_id in entity_ids]
+    return await _prepared(service, actor, account_id, mutations, idempotency)
+
+
+async def _prepared(
+    service: Service, actor: Actor, account_id: str, mutations: Sequence[Mutation], idempotency: Idempotency | None
+) -> Result:
     found = await preparing.bound(service, actor, idempotency, many=True)
     if found is not None:
         return found
+    entity_ids = [one.entity_id for one in mutations]
     repeated = [index for index, one in enumerate(entity_ids) if one in entity_ids[:index]]
     if repeated:
         raise InvalidInput(
@@ -35,9 +67,7 @@ async def status(
         )
     session = await Session.of(service, actor, account_id)
     session.needs_active()
-    plans = await asyncio.gather(
-        *(_one(session, kind, index, entity_id, status) for index, entity_id in enumerate(entity_ids))
-    )
+    plans = await asyncio.gather(*(_one(service, session, index, one) for index, one in enumerate(mutations)))
     issues = [issue for plan in plans if not isinstance(plan, Plan) for issue in plan]
     if issues:
         raise InvalidInput(issues)
@@ -45,8 +75,8 @@ async def status(
     return await preparing.keep(service, actor, account_id, whole, idempotency, many=True)
 
 
-async def _one(session: Session, kind: Kind, index: int, entity_id: str, status: str) -> Plan | list[Issue]:
+async def _one(service: Service, session: Session, index: int, mutation: Mutation) -> Plan | list[Issue]:
     try:
-        return await session.run(session.adapter.plans.plan_status(session.native, kind, entity_id, status))
+        return await entities.planned(service, session, mutation)
     except InvalidInput as problem:
-        return [Issue(f"entityIds/{index}", issue.code, issue.message) for issue in problem.issues]
+        return [Issue(f"entityIds/{index}", issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues]

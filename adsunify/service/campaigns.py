@@ -38,7 +38,7 @@ async def create(
         return bound
     session = await Session.of(service, actor, account_id)
     _, plan = await _planned(service, session, campaign)
-    return await preparing.keep(service, actor, account_id, [plan], idempotency)
+    return await preparing.keep(service, actor, account_id, [plan], idempotency, unified=True)
 
 
 async def activate(

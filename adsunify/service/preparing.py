@@ -43,9 +43,10 @@ async def keep(
     idempotency: Idempotency | None,
     source_operation_id: str | None = None,
     many: bool = False,
+    unified: bool = False,
 ) -> Result:
     """Keep the operations with their events and the key, all or nothing."""
-    drafts = [Draft.of(account_id, plan, source_operation_id) for plan in plans]
+    drafts = [Draft.of(account_id, plan, source_operation_id, unified) for plan in plans]
     kept = await service.store.write(operations.prepare, actor, drafts, service.store.clock, idempotency)
     return await _result(service, actor, kept.operation_ids, kept.replayed, many)
 
@@ -68,11 +69,11 @@ async def source(service: Service, actor: Actor, account_id: str, operation_id: 
         record, attempts = await read(service, actor, operation_id)
     except NotFound:
         record, attempts = None, []
-    if record is None or record.status != "succeeded" or record.action != "create" or record.account_id != account_id:
+    if record is None or not record.unified or record.status != "succeeded" or record.account_id != account_id:
         raise refused(
             "sourceOperationId",
             "source_not_activatable",
-            "is no succeeded create operation of this account in your scope.",
+            "is no succeeded operation of POST /create of this account in your scope.",
         )
     receipts = [attempt.receipt for attempt in attempts if attempt.receipt is not None]
     return Source(record.plan(), progress(receipts).outputs)

@@ -21,16 +21,20 @@ from .schema import idempotency_keys, operations
 
 @frozen
 class Draft:
-    """An operation to be prepared. ``stored``: the canonical text of the plan, which has the plan's digest."""
+    """An operation to be prepared. ``stored``: the canonical text of the plan, which has the plan's digest.
+
+    ``unified``: a brief made it, so that what it creates can be activated as a whole.
+    """
 
     account_id: str
     plan: Plan
     stored: str
     source_operation_id: str | None = None
+    unified: bool = False
 
     @classmethod
-    def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None) -> Draft:
-        return cls(account_id, plan, plan.stored.decode("ascii"), source_operation_id)
+    def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None, unified: bool = False) -> Draft:
+        return cls(account_id, plan, plan.stored.decode("ascii"), source_operation_id, unified)
 
 
 @frozen
@@ -65,6 +69,7 @@ class OperationRecord:
     account_id: str
     network: str
     action: str
+    unified: bool
     status: Status
     plan_text: str | None
     plan_version: int
@@ -196,6 +201,7 @@ def _row(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> dict[
         "account_id": draft.account_id,
         "network": draft.plan.network,
         "action": draft.plan.action,
+        "unified": draft.unified,
         "status": status,
         "plan": draft.stored,
         "plan_version": draft.plan.version,
@@ -249,6 +255,7 @@ def _record(row: Row[Any], now: int, plan: str | None) -> OperationRecord:
         account_id=row.account_id,
         network=row.network,
         action=row.action,
+        unified=row.unified,
         status=status,
         plan_text=plan,
         plan_version=row.plan_version,

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    false,
     text,
 )
 
@@ -187,6 +188,7 @@ operations = Table(
     _to("account_id", "accounts"),
     Column("network", Text, nullable=False),
     Column("action", Text, nullable=False),
+    Column("unified", Boolean, nullable=False, server_default=false()),
     Column("status", Text, nullable=False),
     Column("plan", Text, nullable=False),
     Column("plan_version", Integer, nullable=False),

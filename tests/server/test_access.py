@@ -27,6 +27,21 @@ BODIES: dict[str, Any] = {
     "post_operations_execute": {"operationIds": [NEVER], "confirmed": True},
     "post_operation_cancel": {},
     "post_bulk_status": {"accountId": NEVER, "kind": "campaign", "entityIds": ["1"], "status": "paused"},
+    "post_bulk_edit": {
+        "accountId": NEVER,
+        "kind": "campaign",
+        "entityIds": ["1"],
+        "field": "budget",
+        "mode": "increase",
+        "value": 10,
+    },
+    "post_account_validate": {"action": "delete", "kind": "campaign", "entityId": "1"},
+    **{
+        f"{method}_account_{one}": {"payload": {"name": "Chairs"}}
+        for method, names in (("post", ("campaigns", "ad_groups", "ads")), ("patch", ("campaign", "ad_group", "ad")))
+        for one in names
+    },
+    **{f"post_account_{one}_edit": {"fields": {"name": "Chairs"}} for one in ("campaign", "ad_group", "ad")},
 }
 QUERIES: dict[str, dict[str, str]] = {"get_account_insights": {"startDate": "2026-01-01", "endDate": "2026-01-02"}}
 ACCESS: dict[str, Access] = {
@@ -41,6 +56,12 @@ ACCESS: dict[str, Access] = {
     "post_operations_execute": "write",
     "post_operation_cancel": "write",
     "post_bulk_status": "write",
+    "post_bulk_edit": "write",
+    **{f"post_account_{name}": "write" for name in ("campaigns", "ad_groups", "ads")},
+    **{f"post_account_{name}_edit": "write" for name in ("campaign", "ad_group", "ad")},
+    **{
+        f"{method}_account_{name}": "write" for method in ("patch", "delete") for name in ("campaign", "ad_group", "ad")
+    },
 }
 """DECISIONS "Access": whatever is not named here reads."""
 
@@ -70,7 +91,7 @@ each = of(ENDPOINTS)
 
 def address(endpoint: Endpoint, **ids: str) -> str:
     """The endpoint's path with ids of nothing, or those given."""
-    values = {"network": "meta", "resource": "pages"} | ids
+    values = {"network": "meta", "resource": "pages", "entityId": "1"} | ids
     return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], NEVER), endpoint.path)
 
 

@@ -44,18 +44,42 @@ FROZEN = {
     "post_operation_execute": "POST /operations/{operationId}/execute",
     "post_operations_execute": "POST /operations/execute",
     "post_operation_cancel": "POST /operations/{operationId}/cancel",
+    "post_account_validate": "POST /accounts/{accountId}/validate",
     "post_bulk_status": "POST /bulk-status",
+    "post_bulk_edit": "POST /bulk-edit",
+    "get_account_campaigns": "GET /accounts/{accountId}/campaigns",
+    "post_account_campaigns": "POST /accounts/{accountId}/campaigns",
+    "get_account_campaign": "GET /accounts/{accountId}/campaigns/{entityId}",
+    "patch_account_campaign": "PATCH /accounts/{accountId}/campaigns/{entityId}",
+    "delete_account_campaign": "DELETE /accounts/{accountId}/campaigns/{entityId}",
+    "get_account_campaign_settings": "GET /accounts/{accountId}/campaigns/{entityId}/settings",
+    "post_account_campaign_edit": "POST /accounts/{accountId}/campaigns/{entityId}/edit",
+    "get_account_ad_groups": "GET /accounts/{accountId}/ad-groups",
+    "post_account_ad_groups": "POST /accounts/{accountId}/ad-groups",
+    "get_account_ad_group": "GET /accounts/{accountId}/ad-groups/{entityId}",
+    "patch_account_ad_group": "PATCH /accounts/{accountId}/ad-groups/{entityId}",
+    "delete_account_ad_group": "DELETE /accounts/{accountId}/ad-groups/{entityId}",
+    "get_account_ad_group_settings": "GET /accounts/{accountId}/ad-groups/{entityId}/settings",
+    "post_account_ad_group_edit": "POST /accounts/{accountId}/ad-groups/{entityId}/edit",
+    "get_account_ads": "GET /accounts/{accountId}/ads",
+    "post_account_ads": "POST /accounts/{accountId}/ads",
+    "get_account_ad": "GET /accounts/{accountId}/ads/{entityId}",
+    "patch_account_ad": "PATCH /accounts/{accountId}/ads/{entityId}",
+    "delete_account_ad": "DELETE /accounts/{accountId}/ads/{entityId}",
+    "get_account_ad_settings": "GET /accounts/{accountId}/ads/{entityId}/settings",
+    "post_account_ad_edit": "POST /accounts/{accountId}/ads/{entityId}/edit",
 }
 """operationIds are what people script against: they never change."""
 
+PREPARES = "post_bulk_.*|post_account_.*_edit|post_account_(campaigns|ad_groups|ads)|(patch|delete)_account_.*"
 STATUSES = {
     **dict.fromkeys(FROZEN, "200"),
     **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),
     "post_connections_credentials": "201",
-    "post_bulk_status": "201",
+    **{name: "201" for name in FROZEN if re.fullmatch(PREPARES, name)},
 }
 REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "500", "503"}
-IDEMPOTENT = {"post_create", "post_activate", "post_bulk_status"}
+IDEMPOTENT = {"post_create", "post_activate"} | {name for name in FROZEN if re.fullmatch(PREPARES, name)}
 
 
 def operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:

@@ -1,0 +1,137 @@
+"""A change of something that exists, as a caller writes it: an edit in unified words, or one native mutation.
+
+Names are those of the contract (SPEC.md "Edit body", DECISIONS "Mutation").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic.alias_generators import to_camel
+
+from .brief import Creative
+from .validation import EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, invalid
+
+NAME_LENGTH, VALUE_LENGTH = 60, 5000
+Label = Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class Item(WireModel):
+    """One entry of a targeting list: a row of a catalog, perhaps with a radius around it."""
+
+    id: Label
+    name: Label
+    type: Maybe[Annotated[str, Field(max_length=60)]] = None
+    radius_km: Maybe[Annotated[Number, Field(gt=0, le=1000)]] = None
+    meta: Maybe[FreeForm] = None
+
+
+Items = Maybe[Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]]
+Age = Maybe[Annotated[int, Field(ge=13, le=65)]]
+
+
+class EditTargeting(RuledModel):
+    """Lists replace what stands there; what is left out stays as it is."""
+
+    locations: Items = None
+    excluded_locations: Items = None
+    languages: Items = None
+    interests: Items = None
+    excluded_interests: Items = None
+    devices: Items = None
+    placements: Items = None
+    age_min: Age = None
+    age_max: Age = None
+    genders: Maybe[Annotated[tuple[Literal["female", "male", "unknown"], ...], Field(strict=False, max_length=3)]] = (
+        None
+    )
+
+    @classmethod
+    def broken(cls, members: Any) -> list[Problem]:
+        low, high = members.age_min, members.age_max
+        if isinstance(low, int) and isinstance(high, int) and low > high:
+            return [Problem(("ageMax",), "out_of_range", "must be at least ageMin.")]
+        return []
+
+
+def _fields(value: dict[str, Any]) -> dict[str, Any]:
+    """Names and values as the contract limits them; numbers are exact."""
+    problems = list(_field_problems(value))
+    if problems:
+        raise invalid(value, problems)
+    return value
+
+
+def _field_problems(value: Mapping[str, Any]) -> Iterator[Problem]:
+    for name, one in value.items():
+        if not 1 <= len(name) <= NAME_LENGTH:
+            yield Problem((name,), "length", f"must have a name of 1 to {NAME_LENGTH} characters.")
+        if isinstance(one, bool) or one is None or isinstance(one, list | dict):
+            yield Problem((name,), "wrong_type", "must be a string or a number.")
+        elif isinstance(one, str) and len(one) > VALUE_LENGTH:
+            yield Problem((name,), "length", f"must have {VALUE_LENGTH} or fewer characters.")
+
+
+FieldValues = Annotated[
+    FreeForm,
+    AfterValidator(_fields),
+    WithJsonSchema(
+        {
+            "type": "object",
+            "propertyNames": {"minLength": 1, "maxLength": NAME_LENGTH},
+            "additionalProperties": {"anyOf": [{"type": "string", "maxLength": VALUE_LENGTH}, {"type": "number"}]},
+        }
+    ),
+]
+
+
+class EditBody(RuledModel):
+    """An edit in unified words: money in major units of the account's currency, instants as in a brief."""
+
+    fields: FieldValues = Field(default_factory=dict)
+    targeting: Maybe[EditTargeting] = None
+    creative: Maybe[Creative] = None
+
+    @classmethod
+    def broken(cls, members: Any) -> list[Problem]:
+        if members.fields or members.targeting is not None or members.creative is not None:
+            return []
+        return [Problem((), "required", "must change something: fields, targeting or creative.")]
+
+
+class Mutation(RuledModel):
+    """One native change, whole: what ``prepare`` of the agents takes."""
+
+    action: Literal["create", "update", "delete", "status", "edit"]
+    kind: Literal["campaign", "adGroup", "ad"]
+    entity_id: Maybe[EntityId] = None
+    parent_id: Maybe[EntityId] = None
+    payload: Maybe[FreeForm] = None
+    status: Maybe[Literal["active", "paused"]] = None
+    edit: Maybe[EditBody] = None
+
+    @classmethod
+    def broken(cls, members: Any) -> list[Problem]:
+        known = MEMBERS.get(members.action if isinstance(members.action, str) else "")
+        if known is None:
+            return []
+        required, optional = known
+        given = {name for name in cls.model_fields if getattr(members, name) is not None} - {"action", "kind"}
+        missing = [name for name in required if name not in given]
+        strange = sorted(given.difference(required, optional))
+        return [
+            *(Problem((to_camel(name),), "required", f"is required to {members.action}.") for name in missing),
+            *(Problem((to_camel(name),), "conflict", f"has no meaning to {members.action}.") for name in strange),
+        ]
+
+
+MEMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "create": (("payload",), ("parent_id",)),
+    "update": (("entity_id", "payload"), ("parent_id",)),
+    "delete": (("entity_id",), ()),
+    "status": (("entity_id", "status"), ()),
+    "edit": (("entity_id", "edit"), ()),
+}
+"""Which members an action requires, and which it takes besides."""

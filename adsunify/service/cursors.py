@@ -1,0 +1,68 @@
+"""Cursors of our lists: opaque, and good for one account and one query only."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+from typing import TypeVar
+
+from attrs import frozen
+
+from adsunify.errors import refused
+from adsunify.vault import KeyRing
+from adsunify.wire import Json, canonical, dumps, loads
+
+Row = TypeVar("Row")
+MARK_BYTES = 16
+
+
+@frozen
+class Position:
+    """Where a page of ours begins: the cursor of the network's page, and how many of its rows were shown before."""
+
+    native: str | None = None
+    shown: int = 0
+
+
+def cut(
+    rows: Sequence[Row], following: str | None, position: Position, limit: int
+) -> tuple[Sequence[Row], Position | None]:
+    """The rows of our page, and where the next one begins: some networks have no pages, or larger ones.
+
+    ``rows`` and ``following`` are those of the network's page that ``position`` points into.
+    """
+    end = position.shown + limit
+    if end < len(rows):
+        return rows[position.shown : end], Position(position.native, end)
+    return rows[position.shown :], None if following is None else Position(following)
+
+
+def signed(ring: KeyRing, account_id: str, asked: Json, position: Position | None) -> str | None:
+    """The cursor of a position, None at the end."""
+    if position is None:
+        return None
+    raw = dumps([position.native, position.shown]).encode("ascii")
+    return base64.urlsafe_b64encode(_mark(ring, account_id, asked, raw) + raw).rstrip(b"=").decode("ascii")
+
+
+def unsigned(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
+    """The position of a cursor; InvalidInput for one of another account or query, or of somebody's making."""
+    if cursor is None:
+        return Position()
+    try:
+        whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+        mark, raw = whole[:MARK_BYTES], whole[MARK_BYTES:]
+        if hmac.compare_digest(mark, _mark(ring, account_id, asked, raw)):
+            return Position(*loads(raw))
+    except (binascii.Error, ValueError):
+        pass
+    raise refused("cursor", "malformed", "is the nextCursor of the same list, or left out.")
+
+
+def _mark(ring: KeyRing, account_id: str, asked: Json, raw: bytes) -> bytes:
+    text = canonical([account_id, asked]) + b"\x00" + raw
+    key = hashlib.sha256(b"cursor" + ring.keys[ring.newest]).digest()
+    return hmac.digest(key, text, "sha256")[:MARK_BYTES]

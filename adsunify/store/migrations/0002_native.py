@@ -1,0 +1,15 @@
+"""Operations know whether a unified brief made them: only those can be activated."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.add_column("operations", sa.Column("unified", sa.Boolean(), nullable=False, server_default=sa.false()))
