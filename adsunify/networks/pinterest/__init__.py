@@ -1,0 +1,1 @@
+"""Pinterest: image pins and existing pins."""

@@ -1,0 +1,390 @@
+"""Changes at Pinterest as plans: a POST of an array with one entity creates, paused; a PATCH of one changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from adsunify.brief import CampaignBrief
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.errors import (
+    InvalidInput,
+    Issue,
+    LookupNeeded,
+    PermissionRefused,
+    ProviderUnreadable,
+    refused,
+)
+from adsunify.network import Account, Level, level, native_amount
+from adsunify.reading import ask, maybe, settled
+from adsunify.steps import (
+    Action,
+    Binding,
+    Change,
+    Items,
+    Kind,
+    Output,
+    Outputs,
+    Plan,
+    Risk,
+    Step,
+    StepAction,
+    planned,
+)
+from adsunify.wire import Flow, Json, Request, found_at, read, text
+
+from . import native as pinterest
+from .reads import editable
+from .settings import ONLY_PIN, period_of
+from .tables import AD, AD_GROUP, AIMS, CAMPAIGN, KEYWORD, NETWORK
+from .targeting import merged, targeting_of
+
+ID = "id"
+PIN, KEYWORDS = "pin", "keywords"
+Body = dict[str, Json]
+Changes = Sequence[Change]
+
+
+def _create(
+    account: Account, one: Level, does: str, entity: Body, *bindings: Binding, parent: str | None = None
+) -> Step:
+    """A step that makes one entity; its key is its kind."""
+    request = pinterest.sent(account, "POST", one.path, [entity])
+    return Step(
+        one.kind, one.kind, does, request, parent=parent, bindings=bindings, items=Items("/body", ID, many=False)
+    )
+
+
+def _change(
+    account: Account,
+    one: Level,
+    entity_id: str,
+    does: str,
+    changed: Body,
+    *,
+    key: str = "",
+    parent: str | None = None,
+    action: StepAction = "update",
+    changes: Changes = (),
+) -> Step:
+    """A step that changes one entity; members that are not named stay as they are."""
+    own = {"id": entity_id} | ({"ad_account_id": account.native_id} if one is CAMPAIGN else {})
+    request = pinterest.sent(account, "PATCH", one.path, [{**own, **changed}])
+    items = Items("/body", ID, sent="id", many=False)
+    return Step(
+        key or one.kind, one.kind, does, request, action, entity_id, parent, items=items, changes=tuple(changes)
+    )
+
+
+def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
+    issues = list(pinterest.closed(account))
+    if issues:
+        raise InvalidInput(issues)
+    return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+def _pin(account: Account, brief: CampaignBrief) -> Step:
+    content = brief.creative
+    said = {"title": content.headline, "description": content.body, "link": content.url}
+    body: Body = {"board_id": brief.platform.board_id} | {name: value for name, value in said.items() if value}
+    body["media_source"] = {"source_type": pinterest.IMAGE_URL, "url": content.image_url}
+    url = f"{pinterest.API}/pins"
+    query = {"ad_account_id": account.native_id}  # whose owner acts
+    request = Request("POST", url, {}, query, pinterest.ACCEPT, body, encoding="json", nature="write")
+    does = "Publish the pin on its board, at once; it is no ad and spends nothing."
+    return Step(PIN, "creative", does, request, outputs=(Output(ID, ("/body/id",)),))
+
+
+def _campaign(account: Account, brief: CampaignBrief) -> Body:
+    body: Body = {
+        "ad_account_id": account.native_id,
+        "name": brief.name,
+        "objective_type": AIMS[brief.goal].objective,
+        "status": pinterest.PAUSED,  # left out it would be active
+        "is_campaign_budget_optimization": True,
+        "is_flexible_daily_budgets": False,  # an average daily budget may overspend a day
+        pinterest.CAPS[brief.budget.period]: native_amount(NETWORK.unit(account), brief.budget.amount, "budget.amount"),
+        "start_time": pinterest.native_time(brief.schedule.start_at, "schedule.startAt"),
+    }
+    if brief.schedule.end_at is not None:
+        body["end_time"] = pinterest.native_time(brief.schedule.end_at, "schedule.endAt")
+    return body
+
+
+def _ad_group(account: Account, brief: CampaignBrief) -> Body:
+    body: Body = {
+        "name": brief.name,
+        "status": pinterest.PAUSED,
+        "billable_event": AIMS[brief.goal].billable_event,
+        "bid_strategy_type": pinterest.AUTOMATIC_BID,
+    }
+    if brief.bid is not None:
+        bid = native_amount(NETWORK.unit(account), brief.bid, "bid")
+        body |= {"bid_strategy_type": pinterest.MAX_BID, "bid_in_micro_currency": bid}
+    return body | {
+        "budget_type": pinterest.UNDER_CAMPAIGN,
+        "pacing_delivery_type": pinterest.PACING,
+        "placement_group": pinterest.ALL_PLACEMENTS,
+        "auto_targeting_enabled": False,  # left out it would widen interests and keywords
+        "targeting_spec": targeting_of(brief),
+    }
+
+
+def _keywords(account: Account, brief: CampaignBrief) -> Step:
+    found = [{"match_type": one.match.upper(), "value": one.text} for one in brief.targeting.keywords or ()]
+    return Step(
+        KEYWORDS,
+        KEYWORD.kind,
+        f"Give the ad group its {len(found)} keywords; they serve when it does.",
+        pinterest.sent(account, "POST", KEYWORD.path, {"keywords": found}),
+        bindings=(Binding("/body/parent_id", AD_GROUP.kind, ID),),
+        items=Items("/body/keywords", ID),
+    )
+
+
+def _creative_type(account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
+    """The kind of an existing pin, and what is to be said of it. Without an answer it is taken for a plain one."""
+    path = "creative.existingId"
+    try:
+        response = yield from maybe(NETWORK, pinterest.pin(account, pin_id))
+    except (PermissionRefused, ProviderUnreadable, LookupNeeded):
+        return pinterest.REGULAR, [f"The pin {pin_id} could not be read: it is taken for a {pinterest.REGULAR} one."]
+    if response is None:
+        raise refused(path, "not_found", "Pinterest has no such pin, or does not show it.")
+    found = text(response.body, "/creative_type") or pinterest.REGULAR
+    if found not in pinterest.PROMOTABLE:
+        message = (
+            f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {', '.join(pinterest.PROMOTABLE)}."
+        )
+        raise refused(path, "not_supported", message)
+    if read(response.body, "/is_owner") is False:
+        return found, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
+    return found, []
+
+
+def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
+    """Pin where it is new, campaign with the budget, ad group, keywords and ad; all but pin and keywords paused."""
+    steps: list[Step] = []
+    warnings: list[str] = []
+    ad: Body = {"creative_type": pinterest.REGULAR, "name": brief.name, "status": pinterest.PAUSED}
+    bindings = [Binding("/body/0/ad_group_id", AD_GROUP.kind, ID)]
+    if brief.creative.existing_id is not None:
+        ad["pin_id"] = brief.creative.existing_id
+        ad["creative_type"], warnings = yield from _creative_type(account, brief.creative.existing_id)
+    else:
+        steps.append(_pin(account, brief))
+        bindings.append(Binding("/body/0/pin_id", PIN, ID))
+        warnings.append("The pin shows on its board before activation; an ad-only board keeps it off the profile.")
+        if brief.creative.url is not None:
+            ad["destination_url"] = brief.creative.url
+    does = f"Create the campaign with its {brief.budget.period} budget and schedule, paused."
+    steps.append(_create(account, CAMPAIGN, does, _campaign(account, brief)))
+    does = "Create the ad group with bid and targeting, paused."
+    in_campaign = Binding("/body/0/campaign_id", CAMPAIGN.kind, ID)
+    steps.append(_create(account, AD_GROUP, does, _ad_group(account, brief), in_campaign))
+    if brief.targeting.keywords:
+        steps.append(_keywords(account, brief))
+    steps.append(_create(account, AD, "Create the ad of the pin, paused.", ad, *bindings))
+    if now is not None and brief.schedule.start <= now:
+        warnings.append("The start lies in the past: once activated, the campaign runs at once, if Pinterest takes it.")
+    return _plan(account, "create", *steps, warnings=warnings)
+
+
+# -- status -------------------------------------------------------------------------------------------------------
+
+
+def _set_status(account: Account, kind: str, entity_id: str, status: str, key: str = "") -> Step:
+    one = level(NETWORK, kind)
+    if status not in one.settable:
+        raise refused("status", "choice", f"Pinterest sets a {one.native} to {' or '.join(one.settable) or 'nothing'}.")
+    does = f"Set the {one.native} {entity_id} to {status}."
+    return _change(account, one, entity_id, does, {"status": one.settable[status]}, key=key)
+
+
+def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
+    """Ad, then ad group, then campaign, which alone starts to spend; pin and keywords have nothing to switch on."""
+    made = [(kind, str(outputs[kind][ID])) for kind in (AD.kind, AD_GROUP.kind, CAMPAIGN.kind)]
+    steps = [_set_status(account, kind, entity_id, "active", f"activate_{kind}") for kind, entity_id in made]
+    return (yield from settled(_plan(account, "activate", *steps, risk="spend")))
+
+
+def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
+    """One entity set active or paused."""
+    risk: Risk = "spend" if status == "active" else "low"
+    step = _set_status(account, kind, entity_id, status)
+    return (yield from settled(_plan(account, "status", step, risk=risk)))
+
+
+# -- native -------------------------------------------------------------------------------------------------------
+
+
+def _own(payload: Mapping[str, Json], member: str, value: str, where: str) -> None:
+    """Refuses a payload that names another id than the request does."""
+    if member in payload and payload[member] != value:
+        raise refused(f"payload.{member}", "conflict", f"{member} is another one than {where} says; give only one.")
+
+
+def _status_of(payload: Mapping[str, Json], accepted: Sequence[str]) -> Json:
+    status = payload.get("status")
+    if "status" in payload and status not in accepted:
+        raise refused("payload.status", "choice", f"Pinterest takes these here: {', '.join(accepted)}.")
+    return status
+
+
+def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
+    """One entity in native units; paused unless the payload says otherwise."""
+    one = level(NETWORK, kind)
+    status = _status_of(payload, pinterest.BORN) or one.born
+    entity: Body = {**payload, "status": status}
+    if not one.parent:
+        if parent_id is not None:
+            raise refused("parentId", "not_supported", "A campaign of Pinterest has no parent.")
+        _own(payload, "ad_account_id", account.native_id, "the account")
+        entity["ad_account_id"] = account.native_id
+    else:
+        member = one.parent.removeprefix("/")
+        if parent_id is None and not text(payload, one.parent):
+            raise refused("parentId", "required", f"Name the {level(NETWORK, one.parent_kind).native} it belongs to.")
+        if parent_id is not None:
+            _own(payload, member, parent_id, "parentId")
+            entity[member] = parent_id
+        parent_id = text(entity, one.parent)
+    active = status == pinterest.ACTIVE
+    does = f"Create one {one.native} as given, {'active' if active else 'not serving'}."
+    step = _create(account, one, does, entity, parent=parent_id)
+    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+
+
+def plan_update(
+    account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
+) -> Flow[Plan]:
+    """Changed members in native units. An amount may be a raise: what it was before is not read."""
+    one = level(NETWORK, kind)
+    _own(payload, "id", entity_id, "the path")
+    if one is CAMPAIGN:
+        _own(payload, "ad_account_id", account.native_id, "the account")
+    if parent_id is not None:
+        if not one.parent:
+            raise refused("parentId", "not_supported", "A campaign of Pinterest has no parent.")
+        _own(payload, one.parent.removeprefix("/"), parent_id, "parentId")
+    changed = {name: value for name, value in payload.items() if name not in ("id", "ad_account_id")}
+    if not changed:
+        raise refused("payload", "nothing_to_do", "There is nothing to change.")
+    if {"targeting_spec", "targeting_spec_operations"} <= set(changed):
+        message = "Pinterest takes targeting_spec or targeting_spec_operations, not both."
+        raise refused("payload.targeting_spec_operations", "conflict", message)
+    status = _status_of(payload, pinterest.STATUSES)
+    risk: Risk = "low"
+    if status in (pinterest.ARCHIVED, pinterest.DELETED_DRAFT):
+        risk = "destructive"
+    elif status == pinterest.ACTIVE or not pinterest.MONEY_NAMES.isdisjoint(changed):
+        risk = "spend"
+    does = f"Change {', '.join(changed)} of the {one.native} {entity_id}."
+    step = _change(account, one, entity_id, does, changed, parent=parent_id)
+    return (yield from settled(_plan(account, "update", step, risk=risk)))
+
+
+def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
+    """Archives, for nothing can be deleted but drafts; what it is now tells which."""
+    one = level(NETWORK, kind)
+    current = yield from editable(account, kind, entity_id)
+    status = pinterest.DELETED_DRAFT if current.native_status == pinterest.DRAFT else pinterest.ARCHIVED
+    does = f"Set the {one.native} {entity_id} to {status}, for good."
+    changes = (Change("status", current.native_status, status),)
+    step = _change(account, one, entity_id, does, {"status": status}, action="delete", changes=changes)
+    warnings = ("Pinterest deletes by archiving: what is archived does not serve again. Pins stay on their boards.",)
+    return _plan(account, "delete", step, risk="destructive", warnings=warnings)
+
+
+# -- edit ---------------------------------------------------------------------------------------------------------
+
+Part = tuple[Body, Changes]
+
+
+def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    done = edited(NETWORK, account, kind, entity, edit, now)
+    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
+    issues = list(_conflicts(entity, body, now))
+    if issues:
+        raise InvalidInput(issues)
+    return body, done.changes
+
+
+def _conflicts(entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {**entity, **body}
+    start, end = pinterest.moment(after.get("start_time")), pinterest.moment(after.get("end_time"))
+    if "end_time" in body and end is None and period_of(after) == "lifetime":
+        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
+    if "end_time" in body and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
+        path = "fields.endAt" if "end_time" in body else "fields.startAt"
+        yield Issue(path, "order", "The end has to come after the start.")
+    if body.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
+        yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")
+
+
+def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    if not edit.targeting:
+        return {}, ()
+    if kind != AD_GROUP.kind:
+        raise refused("targeting", "not_supported", "Pinterest targets on ad groups; edit those of this campaign.")
+    if entity.get("status") == pinterest.ARCHIVED:
+        raise refused("targeting", "locked", "Pinterest: the ad group is archived.")
+    current = read(entity, "/targeting_spec") or {}
+    if not isinstance(current, Mapping):
+        raise ProviderUnreadable("The ad group's targeting_spec is no object.")
+    spec, changes = merged(current, edit.targeting)
+    return {"targeting_spec": spec}, changes
+
+
+def _content(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    if edit.creative:
+        raise refused("creative", "not_supported", f"Pinterest: {ONLY_PIN}.")
+    return {}, ()
+
+
+def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
+    """Fields and targeting of one entity in one write, held against what it is now."""
+    one = level(NETWORK, kind)
+    current = yield from editable(account, kind, entity_id)
+    body: Body = {}
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for part in (_fields, _targeting, _content):
+        try:
+            changed, told = part(account, kind, current.native, edit, now)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        body |= changed
+        changes += told
+    if not (body or issues):
+        issues.append(Issue("fields", "required", "Name at least one thing to change."))
+    if issues:
+        raise InvalidInput(issues)
+    does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."
+    uncapped = "bid_in_micro_currency" in body and body["bid_in_micro_currency"] is None
+    risk: Risk = "spend" if uncapped else risk_of(NETWORK, kind, changes)
+    return _plan(account, "edit", _change(account, one, entity_id, does, body, changes=changes), risk=risk)
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
+
+
+def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
+    """Whether ads are sold in the brief's countries."""
+    if not brief.targeting.countries:
+        return [], []
+    response = yield from ask(NETWORK, pinterest.countries())
+    sold = set(found_at(response.body, "/items/*/code"))
+    issues = [
+        Issue(f"targeting.countries/{index}", "not_supported", "Pinterest sells no ads in this country.")
+        for index, country in enumerate(brief.targeting.countries)
+        if country not in sold
+    ]
+    return issues, []
