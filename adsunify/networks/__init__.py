@@ -23,6 +23,7 @@ from adsunify.wire import Flow, Json, Request
 ADAPTERS: Mapping[str, str] = {
     "meta": "adsunify.networks.meta",
     "google": "adsunify.networks.google",
+    "pinterest": "adsunify.networks.pinterest",
     "amazon": "adsunify.networks.amazon",
 }
 """Network code to the folder of its adapter."""
