@@ -142,13 +142,13 @@ def created(answer: httpx.Response) -> str:
     return unquote(answer.headers["x-restli-id"])
 
 
-async def change(web: httpx.AsyncClient, where: str, *, account: str = US_ACCOUNT, delete: Any = None, **to: Any) -> (
-    httpx.Response
-):  # fmt: skip
+async def change(
+    web: httpx.AsyncClient, where: str, *, within: str = US_ACCOUNT, delete: list[str] | None = None, **to: Any
+) -> httpx.Response:
     """PARTIAL_UPDATE of `adCampaigns/1`, or of a creative by its URN."""
     collection, _, key = where.partition("/")
     patch = {**({"$set": to} if to else {}), **({"$delete": delete} if delete else {})}
-    path = address(f"{collection}/{quote(key, safe='')}", account)
+    path = address(f"{collection}/{quote(key, safe='')}", within)
     return await web.post(path, json={"patch": patch}, headers=PARTIAL_UPDATE)
 
 

@@ -36,6 +36,7 @@ _NATIVE: Mapping[str, tuple[int, str]] = {
     "scope": (403, "ACCESS_DENIED"),
     "NO_PERMISSION_ON_ENTITY": (403, "NO_PERMISSION_ON_ENTITY"),
     "NOT_FOUND": (404, "NOT_FOUND"),
+    "CONFLICT": (409, "CONFLICT"),
     "URI_TOO_LONG": (414, "URI_TOO_LONG"),
     "NONEXISTENT_VERSION": (426, "NONEXISTENT_VERSION"),
 }

@@ -102,6 +102,10 @@ def targeting(value: Any, where: str) -> Any:
     return value
 
 
+def _deprecated(value: Any, where: str) -> Any:
+    raise Problem("TARGETING_FIELD_DEPRECATED", where, "targetingCriteria has taken its place")
+
+
 def _facets(value: Any, where: str) -> Any:
     if not isinstance(value, dict) or not value:
         raise Problem("type", where, "must be an object with a facet")
@@ -155,6 +159,7 @@ _CAMPAIGN_MORE: dict[str, Check] = {
     "format": choice(*FORMATS),
     "pacingStrategy": choice("ACCELERATED", "LIFETIME"),
     "optimizationPreference": _PREFERENCE,
+    "targeting": _deprecated,
 }
 _CREATIVE: dict[str, Check] = {"campaign": urn(CAMPAIGN), "intendedStatus": choice(*STATUSES["creative"])}
 _CREATIVE_MORE: dict[str, Check] = {

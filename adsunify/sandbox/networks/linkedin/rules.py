@@ -145,10 +145,10 @@ def _check_campaign(request: Request, account: Account, data: Data, before: Data
         raise Problem("IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE", "/objectiveType", "differs from the campaign group's")
     if data["type"] == "SPONSORED_UPDATES" and "associatedEntity" not in data:
         raise Problem("CONDITIONAL_MISSING_FIELD", "/associatedEntity", "is required for sponsored content")
-    if data["runSchedule"] != before.get("runSchedule"):
-        _check_window(data["runSchedule"], group.data["runSchedule"])
     _check_budget(data)
     _check_bidding(data)
+    if data["runSchedule"] != before.get("runSchedule"):
+        _check_window(data["runSchedule"], group.data["runSchedule"])
 
 
 def _check_budget(data: Data) -> None:

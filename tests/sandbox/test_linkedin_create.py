@@ -1,0 +1,284 @@
+"""The simulated LinkedIn API: what creation refuses (sheet, sections 5 to 9)."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sandbox.linkedin_calls import (
+    CAMPAIGN,
+    CREATIVE,
+    ENTERPRISE,
+    GROUP,
+    LOCATIONS,
+    NOTHING,
+    TOKYO,
+    VIEWED,
+    Clock,
+    body,
+    conversation,
+    created,
+    entity,
+    example,
+    post,
+    refused,
+    writes,
+)
+
+START, END = 1793520000000, 1794729600000
+FACET = "urn:li:adTargetingFacet:"
+TITLE = {"or": {FACET + "titles": ["urn:li:title:9"]}}
+PLACE = {"or": {LOCATIONS: ["urn:li:geo:103644278"]}}
+
+
+def usd(amount: str, currency: str = "USD") -> dict[str, str]:
+    return {"amount": amount, "currencyCode": currency}
+
+
+def placed(*clauses: Any, **more: Any) -> dict[str, Any]:
+    return {"include": {"and": [PLACE, *clauses]}, **more}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(clock) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"account": NOTHING}, "MISSING_FIELD"),
+        ({"name": NOTHING}, "MISSING_FIELD"),
+        ({"status": NOTHING}, "MISSING_FIELD"),
+        ({"runSchedule": NOTHING}, "MISSING_FIELD"),
+        ({"runSchedule": {"end": END}}, "MISSING_FIELD"),
+        ({"status": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+        ({"account": "518121035"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
+        ({"name": "n" * 101}, "FIELD_LENGTH_TOO_LONG"),
+        ({"name": " "}, "INVALID_VALUE_BLANK_FIELD"),
+        ({"id": 1}, "FIELD_NOT_ALLOWED"),
+        ({"test": False}, "FIELD_NOT_ALLOWED"),
+        ({"servingStatuses": []}, "FIELD_NOT_ALLOWED"),
+        ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"runSchedule": {"start": START // 1000}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"runSchedule": {"start": str(START)}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"runSchedule": {"start": 1793448000000 - 1}}, "DATE_TOO_EARLY"),
+        ({"runSchedule": {"start": START, "end": START}}, "START_DATE_AFTER_END_DATE"),
+        ({"runSchedule": {"start": START}, "totalBudget": usd("100")}, "CONDITIONAL_MISSING_FIELD"),
+        ({"totalBudget": usd("100", "EUR")}, "CURRENCY_MISMATCH"),
+    ],
+)
+async def test_campaign_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
+    refused(await post(web, "adCampaignGroups", body(GROUP, **change)), 400, code)
+    assert await writes(web) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        *(({name: NOTHING}, "MISSING_FIELD") for name in (
+            "campaignGroup", "name", "type", "status", "objectiveType", "optimizationTargetType", "costType",
+            "unitCost", "locale", "runSchedule", "offsiteDeliveryEnabled", "politicalIntent", "targetingCriteria",
+            "dailyBudget",
+        )),
+        ({"associatedEntity": NOTHING}, "CONDITIONAL_MISSING_FIELD"),
+        ({"campaignGroup": "7021"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"campaignGroup": "urn:li:sponsoredCampaignGroup:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+        ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
+        ({"status": "ARCHIVED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+        ({"status": "ENABLED"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"name": "ü" * 101}, "FIELD_LENGTH_TOO_LONG"),
+        ({"version": {"versionTag": "1"}}, "FIELD_NOT_ALLOWED"),
+        ({"targeting": {}}, "TARGETING_FIELD_DEPRECATED"),
+        # bidding (section 6)
+        ({"costType": "CPM", "optimizationTargetType": "MAX_IMPRESSION"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"costType": "CPC", "optimizationTargetType": "MAX_CLICK"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"costType": "CPV"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"objectiveType": "BRAND_AWARENESS"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"objectiveType": "BRAND_AWARENESS", "optimizationTargetType": "MAX_CLICK", "costType": "CPM"},
+         "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": usd("0")}, "FIELD_VALUE_TOO_LOW"),
+        # money (section 7)
+        ({"dailyBudget": usd("40", "EUR")}, "CURRENCY_MISMATCH"),
+        ({"unitCost": usd("4.50", "EUR")}, "CURRENCY_MISMATCH"),
+        ({"dailyBudget": {"amount": 40, "currencyCode": "USD"}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"dailyBudget": usd("040")}, "INVALID_VALUE_FOR_FIELD"),
+        ({"dailyBudget": usd("4e1")}, "INVALID_VALUE_FOR_FIELD"),
+        ({"dailyBudget": usd("1,000")}, "INVALID_VALUE_FOR_FIELD"),
+        ({"dailyBudget": usd("40.001")}, "INVALID_VALUE_FOR_FIELD"),
+        ({"dailyBudget": usd("0")}, "FIELD_VALUE_TOO_LOW"),
+        ({"totalBudget": usd("39")}, "CONDITIONAL_VALUE_TOO_LOW"),
+        ({"pacingStrategy": "LIFETIME"}, "CONDITIONAL_FIELD_NOT_ALLOWED"),
+        ({"dailyBudget": NOTHING, "totalBudget": usd("500")}, "CONDITIONAL_MISSING_FIELD"),
+        ({"dailyBudget": NOTHING, "totalBudget": usd("500"), "pacingStrategy": "LIFETIME",
+          "runSchedule": {"start": START}}, "CONDITIONAL_MISSING_FIELD"),
+        # dates (section 8)
+        ({"runSchedule": {"start": START - 1, "end": END}}, "CONDITIONAL_VALUE_TOO_LOW"),
+        ({"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+        ({"runSchedule": {"start": START}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+        ({"locale": {"country": "us", "language": "EN"}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"locale": {"country": "JP", "language": "en"}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"associatedEntity": "urn:li:organization:missing"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+    ],
+)  # fmt: skip
+async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
+    group = created(await post(web, "adCampaignGroups", GROUP))
+    assert group == "7021"
+    refused(await post(web, "adCampaigns", body(CAMPAIGN, **change)), 400, code)
+    assert len(await writes(web)) == 1
+
+
+@pytest.mark.parametrize(
+    ("criteria", "code"),
+    [
+        ({"include": {"and": []}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"include": {"or": {}}}, "FIELD_NOT_ALLOWED"),
+        ({"exclude": {"or": {}}}, "MISSING_FIELD"),
+        ({"include": {"and": [{"or": {FACET + "titles": ["urn:li:title:9"]}}]}}, "MISSING_FIELD"),
+        ({"include": {"and": [{"and": {}}]}}, "FIELD_NOT_ALLOWED"),
+        ({"include": {"and": [{"or": {LOCATIONS: []}}]}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"include": {"and": [{"or": {LOCATIONS: ["urn:li:geo:missing"]}}]}}, "FIELD_VALUE_DOES_NOT_EXIST"),
+        (placed({"or": {"locations": ["urn:li:geo:1"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+        (placed({"or": {FACET + "countries": ["urn:li:country:us"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+        (placed(exclude={"and": []}), "FIELD_NOT_ALLOWED"),
+        (placed(exclude={"or": {FACET + "genders": ["urn:li:gender:FEMALE"]}}), "FIELD_NOT_ALLOWED"),
+        (placed(exclude=PLACE), "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"),
+        (placed(TITLE, {"or": {FACET + "jobFunctions": ["urn:li:function:8"]}}),
+         "INCOMPATIBLE_TARGETING_COMBINATION"),
+        (placed(keywords=["tea"]), "FIELD_NOT_ALLOWED"),
+    ],
+)  # fmt: skip
+async def test_targeting_that_is_refused(web: httpx.AsyncClient, criteria: Any, code: str) -> None:
+    created(await post(web, "adCampaignGroups", GROUP))
+    refused(await post(web, "adCampaigns", body(CAMPAIGN, targetingCriteria=criteria)), 400, code)
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"campaign": NOTHING}, "MISSING_FIELD"),
+        ({"content": NOTHING}, "MISSING_FIELD"),
+        ({"intendedStatus": NOTHING}, "MISSING_FIELD"),
+        ({"intendedStatus": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+        ({"status": "DRAFT"}, "FIELD_NOT_ALLOWED"),
+        ({"campaign": "7022"}, "INVALID_VALUE_FOR_FIELD"),
+        ({"campaign": "urn:li:sponsoredCampaign:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+        ({"inlineContent": {"post": {}}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"content": {"reference": "6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"content": {"reference": "urn:li:post:6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
+        ({"content": {"reference": "urn:li:share:missing"}}, "FIELD_VALUE_DOES_NOT_EXIST"),
+        ({"content": {"reference": "urn:li:share:ineligible"}}, "FIELD_VALUE_NOT_ACTIVE"),
+        ({"content": {"reference": "urn:li:ugcPost:processing"}}, "FIELD_VALUE_NOT_ACTIVE"),
+        ({"content": {"reference": "urn:li:ugcPost:6850000000000000002"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"content": {"reference": "urn:li:share:6850000000000000003"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
+        ({"content": {"reference": "urn:li:share:6850000000000000004"}}, "FIELD_VALUE_NOT_ACTIVE"),
+        ({"content": {"reference": "urn:li:share:6850000000000000005"}}, "MISMATCH_FIELDS"),
+    ],
+)
+async def test_creatives_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
+    created(await post(web, "adCampaignGroups", GROUP))
+    created(await post(web, "adCampaigns", CAMPAIGN))
+    answer = await post(web, "creatives", body(CREATIVE, **change))
+    refused(answer, 400, code)
+    assert answer.json()["serviceErrorCode"] == 100
+
+
+async def test_formats_go_with_the_post(web: httpx.AsyncClient) -> None:
+    created(await post(web, "adCampaignGroups", GROUP))
+    film, processing, card = (
+        {"reference": f"urn:li:{post}"}
+        for post in (
+            "ugcPost:6850000000000000002", "ugcPost:6850000000000000006", "share:6850000000000000003",
+        )
+    )  # fmt: skip
+    created(await post(web, "adCampaigns", body(CAMPAIGN, format="SINGLE_VIDEO")))
+    created(await post(web, "creatives", body(CREATIVE, content=film)))
+    refused(await post(web, "creatives", body(CREATIVE, content=processing)), 400, "FIELD_VALUE_NOT_ACTIVE")
+    refused(await post(web, "creatives", CREATIVE), 400, "INVALID_CAMPAIGN_CONFIGURATION")
+    carousel = created(await post(web, "adCampaigns", body(CAMPAIGN, format="CAROUSEL")))
+    created(await post(web, "creatives", body(CREATIVE, campaign=f"urn:li:sponsoredCampaign:{carousel}", content=card)))
+
+
+async def test_automated_delivery_and_lifetime_budgets(web: httpx.AsyncClient) -> None:
+    made = await example(
+        web, dailyBudget=NOTHING, totalBudget=usd("500"), pacingStrategy="LIFETIME", costType="CPM",
+        optimizationTargetType="MAX_CLICK", unitCost=usd("0"),
+    )  # fmt: skip
+    assert (await entity(web, made["campaign"]))["totalBudget"] == usd("500")
+    for target in ("MAX_IMPRESSION", "MAX_REACH", "NONE"):
+        await example(
+            web, objectiveType="BRAND_AWARENESS", optimizationTargetType=target, costType="CPM", unitCost=usd("9")
+        )
+
+
+async def test_drafts_admit_drafts_only(web: httpx.AsyncClient) -> None:
+    created(await post(web, "adCampaignGroups", body(GROUP, status="DRAFT")))
+    code = "ONLY_DRAFT_CAMPAIGNS_ALLOWED_IN_DRAFT_CAMPAIGN_GROUPS"
+    refused(await post(web, "adCampaigns", CAMPAIGN), 400, code)
+    created(await post(web, "adCampaigns", body(CAMPAIGN, status="DRAFT")))
+    active = body(CREATIVE, intendedStatus="ACTIVE")
+    refused(await post(web, "creatives", active), 400, "STATUS_CHANGE_NOT_ALLOWED")
+
+
+async def test_a_group_hands_its_objective_down(web: httpx.AsyncClient) -> None:
+    created(await post(web, "adCampaignGroups", body(GROUP, objectiveType="BRAND_AWARENESS")))
+    refused(await post(web, "adCampaigns", CAMPAIGN), 400, "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE")
+
+
+async def test_yen_have_no_decimals(web: httpx.AsyncClient) -> None:
+    group = body(GROUP, account=f"urn:li:sponsoredAccount:{TOKYO}")
+    parent = f"urn:li:sponsoredCampaignGroup:{created(await post(web, 'adCampaignGroups', group, TOKYO))}"
+    yen = {"unitCost": usd("450", "JPY"), "account": NOTHING, "campaignGroup": parent}
+    sent = body(CAMPAIGN, dailyBudget=usd("4000.5", "JPY"), **yen)
+    refused(await post(web, "adCampaigns", sent, TOKYO), 400, "INVALID_VALUE_FOR_FIELD")
+    created(await post(web, "adCampaigns", body(CAMPAIGN, dailyBudget=usd("4000", "JPY"), **yen), TOKYO))
+    foreign = body(CAMPAIGN, campaignGroup=parent)
+    refused(await post(web, "adCampaigns", foreign), 400, "FIELD_VALUE_DOES_NOT_EXIST")
+
+
+async def test_accounts_that_create_nothing(web: httpx.AsyncClient) -> None:
+    group = body(GROUP, account=f"urn:li:sponsoredAccount:{ENTERPRISE}")
+    refused(await post(web, "adCampaignGroups", group, ENTERPRISE), 400, "CAMPAIGN_GROUP_CREATION_NOT_ALLOWED")
+    viewed = body(GROUP, account=f"urn:li:sponsoredAccount:{VIEWED}")
+    refused(await post(web, "adCampaignGroups", viewed, VIEWED), 403, "NO_PERMISSION_ON_ENTITY")
+    refused(await post(web, "adCampaignGroups", GROUP, "9"), 404, "NOT_FOUND")
+
+
+async def test_an_inline_post_and_a_review_at_once(web: httpx.AsyncClient) -> None:
+    made = await example(web)
+    sent = body(CREATIVE, content=NOTHING, inlineContent={"post": {"commentary": "Hello"}}, intendedStatus="ACTIVE")
+    creative = await entity(web, f"creatives/{created(await post(web, 'creatives', sent))}")
+    assert creative["content"]["reference"].startswith("urn:li:share:")
+    assert creative["review"] == {"status": "PENDING"}
+    assert (await entity(web, made["creative"])).get("review") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "media_type", "status"),
+    [(b"{", "application/json", 400), (b"{}", "text/plain", 415), (b"[]", "application/json", 400)],
+)
+async def test_bodies_that_are_none(web: httpx.AsyncClient, content: bytes, media_type: str, status: int) -> None:
+    answer = await web.post(
+        "/api.linkedin.com/rest/adAccounts/518121035/adCampaignGroups",
+        content=content,
+        headers={"Content-Type": media_type},
+    )
+    assert answer.status_code == status
+
+
+async def test_a_start_at_the_present_is_not_too_early(web: httpx.AsyncClient, clock: Clock) -> None:
+    clock.instant = datetime.fromtimestamp(START / 1000, UTC)
+    created(await post(web, "adCampaignGroups", GROUP))
+    clock.instant += timedelta(milliseconds=1)
+    refused(await post(web, "adCampaignGroups", GROUP), 400, "DATE_TOO_EARLY")

@@ -1,0 +1,267 @@
+"""The simulated LinkedIn API: Rest.li queries, cursors, figures and catalogs (sheet, sections 1, 7, 9, 11 to 13)."""
+
+from collections.abc import AsyncIterator
+from decimal import Decimal
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from tests.sandbox.linkedin_calls import (
+    CREATIVE,
+    EVERY,
+    FINDER,
+    GROUP,
+    REST,
+    TOKYO,
+    US_ACCOUNT,
+    Clock,
+    activated,
+    address,
+    body,
+    conversation,
+    created,
+    example,
+    post,
+    read,
+    refused,
+)
+
+ACCOUNTS = "accounts=List(urn%3Ali%3AsponsoredAccount%3A518121035)"
+FIELDS = (
+    "fields=dateRange,pivotValues,impressions,clicks,costInLocalCurrency,externalWebsiteConversions,"
+    "conversionValueInLocalCurrency,videoViews,approximateMemberReach"
+)
+OCTOBER = "dateRange=(start:(year:2026,month:10,day:1),end:(year:2026,month:10,day:31))"
+DAILY = f"adAnalytics?q=analytics&pivot=ACCOUNT&timeGranularity=DAILY&{OCTOBER}&{ACCOUNTS}&{FIELDS}"
+CRITERIA = "(include:(and:List((or:(urn%3Ali%3AadTargetingFacet%3Alocations:List(urn%3Ali%3Ageo%3A103644278))))))"
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(Clock()) as client:
+        yield client
+
+
+# Queries (section 1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "q=search&search=(status:(values:List%28ACTIVE%29))",
+        "q=search&search=%28status%3A%28values%3AList%28ACTIVE%29%29%29",
+        "q=search&search=(campaignGroup:(values:List(urn:li:sponsoredCampaignGroup:7021)))",
+        "q=search&search=(campaignGroup:(values:List(urn%253Ali%253AsponsoredCampaignGroup%253A7021)))",
+        "q=search&search=(campaignGroup:(values:List(7021)))",
+        "q=search&search=(status:(values:List(ACTIVE)))&pageSize=1001",
+        "q=search&search=(status:(values:List(ACTIVE))",
+        "q=search&search=(status:(values:List(ACTIVE))))",
+        "q=search&search=(status:List(ACTIVE))",
+        "q=search&search=(status:(values:ACTIVE))",
+        "q=search&search=(status:(values:List(ENABLED)))",
+        "q=search&search=(name:(values:List(Autumn+webinar)))",
+        "q=search&search=(status:(values:List(ACTIVE)),status:(values:List(PAUSED)))",
+        "q=search&q=search",
+        "q=search&start=0&count=10",
+        "q=search&pageToken=MQ",
+        "search=(status:(values:List(ACTIVE)))",
+    ],
+)
+async def test_queries_that_are_no_rest_li(web: httpx.AsyncClient, query: str) -> None:
+    await example(web)
+    assert (await web.get(address(f"adCampaigns?{query}"))).status_code == 400
+    parent = "campaignGroup:(values:List(urn%3Ali%3AsponsoredCampaignGroup%3A7021))"
+    valid = f"q=search&search=({parent},status:(values:List(PAUSED)))"
+    assert len((await read(web, f"adAccounts/{US_ACCOUNT}/adCampaigns?{valid}"))["elements"]) == 1
+
+
+async def test_a_long_query_is_tunnelled(web: httpx.AsyncClient) -> None:
+    await example(web)
+    urns = ",".join(quote(f"urn:li:sponsoredCampaign:{number}", safe="") for number in range(7000, 7120))
+    query = f"q=criteria&campaigns=List({urns})&pageSize=100"
+    too_long = await web.get(address(f"creatives?{query}"), headers=FINDER)
+    refused(too_long, 414, "URI_TOO_LONG")
+    form = {"Content-Type": "application/x-www-form-urlencoded", "X-HTTP-Method-Override": "GET", **FINDER}
+    answer = await web.post(address("creatives"), content=query, headers=form)
+    assert [row["id"] for row in answer.json()["elements"]] == ["urn:li:sponsoredCreative:7023"]
+    as_json = {**form, "Content-Type": "application/json"}
+    assert (await web.post(address("creatives"), content=query, headers=as_json)).status_code == 415
+    assert (await web.post(f"{REST}/adTargetingFacets", content="{}")).status_code == 405
+
+
+# Lists (section 11)
+
+
+async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
+    made = [created(await post(web, "adCampaignGroups", body(GROUP, name=f"Group {number}"))) for number in range(5)]
+    path = f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&{EVERY}&sortOrder=ASCENDING&pageSize=2"
+    found: list[str] = []
+    token: str | None = ""
+    while token is not None:
+        page = await read(web, path + (f"&pageToken={quote(token, safe='')}" if token else ""))
+        found += [str(row["id"]) for row in page["elements"]]
+        token = page.get("metadata", {}).get("nextPageToken")
+    assert found == [*made, "60518121035"]
+    named = await read(web, f"adAccounts/{US_ACCOUNT}/adCampaignGroups?q=search&search=(name:(values:List(Group%203)))")
+    assert [row["name"] for row in named["elements"]] == ["Group 3"]
+    refused(await web.get(address("adCampaignGroups?q=search&pageSize=10")), 400, "MISSING_FIELD")
+
+
+async def test_creatives_have_a_finder_of_their_own(web: httpx.AsyncClient) -> None:
+    made = await example(web)
+    await post(web, "creatives", body(CREATIVE, intendedStatus="ACTIVE"))
+    refused(await web.get(address("creatives?q=search"), headers=FINDER), 404, "NOT_FOUND")
+    assert (await web.get(address("creatives?q=criteria"))).status_code == 400
+    assert (await web.get(address("creatives?q=criteria&pageSize=101"), headers=FINDER)).status_code == 400
+    base = f"adAccounts/{US_ACCOUNT}/creatives?q=criteria"
+
+    async def ids(query: str) -> list[str]:
+        return [row["id"].rpartition(":")[2] for row in (await read(web, base + query, **FINDER))["elements"]]
+
+    assert await ids("") == ["7023", "7024"]
+    assert await ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A7022)&intendedStatuses=List(ACTIVE)") == ["7024"]
+    assert await ids("&campaigns=List(urn%3Ali%3AsponsoredCampaign%3A5)") == []
+    assert await ids(f"&creatives=List({quote(made['creative'].partition('/')[2], safe='')})") == ["7023"]
+    assert await ids("&contentReferences=List(urn%3Ali%3Ashare%3A1)") == []
+
+
+# Figures (section 12)
+
+
+async def test_every_day_has_figures(web: httpx.AsyncClient) -> None:
+    rows = (await read(web, DAILY))["elements"]
+    assert [row["dateRange"]["start"]["day"] for row in rows] == [*range(1, 32)]
+    assert rows == (await read(web, DAILY))["elements"]
+    for row in rows:
+        assert row["pivotValues"] == ["urn:li:sponsoredAccount:518121035"]
+        assert row["dateRange"]["start"] == row["dateRange"]["end"]
+        assert row["clicks"] <= row["impressions"]
+        assert isinstance(row["costInLocalCurrency"], str)
+        assert Decimal(row["costInLocalCurrency"]) > 0
+    noisy = [row for row in rows if len(row["costInLocalCurrency"].partition(".")[2]) == 18]
+    silent = [row for row in rows if "conversionValueInLocalCurrency" not in row]
+    assert 0 < len(noisy) <= 31
+    assert 0 < len(silent) < 31
+    plain = (await read(web, DAILY.replace(f"&{FIELDS}", "")))["elements"]
+    assert {*plain[0]} == {"impressions", "clicks"}
+
+
+async def test_yen_are_larger_and_nobody_elses_figures_are_seen(web: httpx.AsyncClient) -> None:
+    yen = (await read(web, DAILY.replace(US_ACCOUNT, TOKYO)))["elements"]
+    assert Decimal(yen[0]["costInLocalCurrency"]) > 1000
+    assert (await read(web, DAILY.replace(US_ACCOUNT, "9")))["elements"] == []
+
+
+async def test_days_are_kept_for_half_a_year(web: httpx.AsyncClient) -> None:
+    year = DAILY.replace("year:2026,month:10,day:1)", "year:2026,month:1,day:1)").replace(",approximateMemberReach", "")
+    rows = (await read(web, year))["elements"]
+    assert rows[0]["dateRange"]["start"] == {"year": 2026, "month": 5, "day": 1}
+    months = (await read(web, year.replace("DAILY", "MONTHLY")))["elements"]
+    assert [row["dateRange"]["start"]["month"] for row in months] == [*range(1, 11)]
+    october = sum(row["impressions"] for row in rows if row["dateRange"]["start"]["month"] == 10)
+    assert months[-1]["impressions"] == october
+    assert len((await read(web, year.replace("DAILY", "ALL")))["elements"]) == 1
+
+
+async def test_the_future_has_no_figures(web: httpx.AsyncClient) -> None:
+    november = DAILY.replace("month:10", "month:11").replace("day:31", "day:30")
+    assert (await read(web, november))["elements"] == []
+
+
+async def test_figures_of_other_pivots(web: httpx.AsyncClient) -> None:
+    made = await example(web)
+    campaign = DAILY.replace("ACCOUNT&", "CAMPAIGN&")
+    assert (await read(web, campaign))["elements"] == []
+    await activated(web, made)
+    rows: Any = (await read(web, campaign))["elements"]
+    assert [row["pivotValues"] for row in rows] == [["urn:li:sponsoredCampaign:7022"]]
+    creative = DAILY.replace("ACCOUNT&", "CREATIVE&").replace(
+        ACCOUNTS, "campaigns=List(urn%3Ali%3AsponsoredCampaign%3A7022)"
+    )
+    again = (await read(web, creative))["elements"]
+    assert again[0]["pivotValues"] == ["urn:li:sponsoredCreative:7023"]
+    assert again[0]["impressions"] == rows[0]["impressions"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("month:10,day:1)", "month:10,day:01)"),
+        ("day:31", "day:32"),
+        ("start:(year:2026,month:10", "start:(year:2027,month:10"),
+        ("start:(year:2026,month:10", "start:(year:2026,month:7"),  # 123 days with reach
+        ("pivot=ACCOUNT&", ""),
+        ("pivot=ACCOUNT&", "pivot=ACCOUNTS&"),
+        (f"&{ACCOUNTS}", ""),
+        (ACCOUNTS, "accounts=List(518121035)"),
+        (ACCOUNTS, "accounts[0]=urn:li:sponsoredAccount:518121035"),
+        (ACCOUNTS, "accounts=List(urn:li:sponsoredAccount:518121035)"),
+        ("fields=dateRange,pivotValues", "fields=dateRange%2CpivotValues"),
+        ("fields=dateRange", "fields=List(dateRange)"),
+        ("fields=dateRange", "fields=spend"),
+        ("fields=dateRange", "fields=" + "dateRange," * 20),
+    ],
+)
+async def test_analytics_that_are_refused(web: httpx.AsyncClient, old: str, new: str) -> None:
+    assert old in DAILY
+    assert (await web.get(f"{REST}/{DAILY.replace(old, new)}")).status_code == 400
+
+
+# Catalogs (sections 7, 9 and 13)
+
+
+async def test_targeting_catalogs(web: httpx.AsyncClient) -> None:
+    facets = (await read(web, "adTargetingFacets"))["elements"]
+    seniorities = next(row for row in facets if row["facetName"] == "seniorities")
+    assert seniorities["adTargetingFacetUrn"] == "urn:li:adTargetingFacet:seniorities"
+    assert "AD_TARGETING_FACET" in seniorities["availableEntityFinders"]
+    base = "adTargetingEntities?queryVersion=QUERY_USES_URNS&facet=urn%3Ali%3AadTargetingFacet%3A"
+    found = await read(web, f"{base}seniorities&q=adTargetingFacet&locale=(language:en,country:US)&start=0&count=4")
+    assert found["elements"][3] == {
+        "urn": "urn:li:seniority:4", "name": "Senior", "facetUrn": "urn:li:adTargetingFacet:seniorities",
+    }  # fmt: skip
+    assert (len(found["elements"]), found["paging"]["total"]) == (4, 10)
+    typed = await read(web, f"{base}locations&q=typeahead&query=paris")
+    assert [row["urn"] for row in typed["elements"]] == ["urn:li:geo:106383538"]
+    for wrong in ("locations&q=adTargetingFacet", "locations&q=typeahead", "cities&q=typeahead&query=paris"):
+        assert (await web.get(f"{REST}/{base}{wrong}")).status_code == 400
+
+
+async def test_audiences_and_prices(web: httpx.AsyncClient) -> None:
+    counts = await read(web, f"audienceCounts?q=targetingCriteriaV2&targetingCriteria={CRITERIA}")
+    assert counts["elements"] == [{"active": 0, "total": 25312600}]
+    asked = "&campaignType=SPONSORED_UPDATES&bidType=CPC&matchType=EXACT&objectiveType=WEBSITE_VISIT"
+    asked += f"&targetingCriteria={CRITERIA}"
+    for account, least in ((US_ACCOUNT, "10.00"), (TOKYO, "1500")):
+        urn = f"urn%3Ali%3AsponsoredAccount%3A{account}"
+        (row,) = (await read(web, f"adBudgetPricing?q=criteriaV2&account={urn}{asked}"))["elements"]
+        assert row["dailyBudgetLimits"]["min"]["amount"] == least
+
+
+async def test_posts(web: httpx.AsyncClient) -> None:
+    post = await read(web, "posts/urn%3Ali%3Ashare%3A6850000000000000001")
+    assert (post["author"], post["lifecycleState"]) == ("urn:li:organization:7700123", "PUBLISHED")
+    film = await read(web, "posts/urn%3Ali%3AugcPost%3A6850000000000000002")
+    video = film["content"]["media"]["id"]
+    assert (await read(web, f"videos/{quote(video, safe='')}"))["status"] == "AVAILABLE"
+    assert (await read(web, "videos/urn%3Ali%3Avideo%3APROCESSING1"))["status"] == "PROCESSING"
+    assert "carousel" in (await read(web, "posts/urn%3Ali%3Ashare%3A6850000000000000003"))["content"]
+    for gone in ("urn%3Ali%3Ashare%3Amissing", "urn%3Ali%3Aperson%3A1"):
+        refused(await web.get(f"{REST}/posts/{gone}"), 404, "NOT_FOUND")
+    author = "posts?q=author&author=urn%3Ali%3Aorganization%3A7700123&count=2&start=0&sortBy=LAST_MODIFIED"
+    assert len((await read(web, author, **FINDER))["elements"]) == 2
+    assert (await web.get(f"{REST}/{author}")).status_code == 400
+    direct = "posts?q=dscAdAccount&dscAdAccount=urn%3Ali%3AsponsoredAccount%3A518121035&dscAdTypes=List(VIDEO)"
+    (row,) = (await read(web, direct, **FINDER))["elements"]
+    assert row["adContext"]["dscName"] == "Webinar, film"
+
+
+async def test_conversions_and_pages() -> None:
+    async with conversation(Clock(), scope="rw_ads r_organization_admin") as web:
+        urn = "urn%3Ali%3AsponsoredAccount%3A518121035"
+        rows = (await read(web, f"conversions?q=account&account={urn}"))["elements"]
+        assert [row["name"] for row in rows] == ["Sign-up", "Download"]
+        (page,) = (await read(web, "organizationAcls?q=roleAssignee&state=APPROVED"))["elements"]
+        assert page["organization"] == "urn:li:organization:7700123"
