@@ -64,7 +64,7 @@ class Targeting(WireModel):
 
 
 class Creative(WireModel):
-    """Either ``existing_id``, whose content is inherited, or the content itself."""
+    """Content, or ``existing_id`` of it. What an existing one inherits and may not be given, a network's tables say."""
 
     existing_id: Maybe[Identifier] = None
     headline: Maybe[Annotated[str, Field(min_length=1, max_length=300)]] = None
@@ -138,15 +138,11 @@ class CampaignBrief(RuledModel):
             problems += _conflicts(
                 "targeting", members.targeting, _REPLACED, "cannot be combined with targeting.native."
             )
-        if members.creative.existing_id is not None:
-            problems += _conflicts("creative", members.creative, _INHERITED, _IS_INHERITED)
         return problems
 
 
 _ZERO = ("out_of_range", "must be greater than 0.")
 _REPLACED = ("countries", "location_ids")
-_INHERITED = ("headline", "body", "url", "image_url", "image_hash", "headlines", "descriptions")
-_IS_INHERITED = "cannot be combined with creative.existingId, whose content is inherited."
 
 
 def _ends_too_early(schedule: Any) -> bool:

@@ -11,7 +11,7 @@ from .checks import check
 from .network import Account
 from .networks import adapter
 from .reading import answered
-from .steps import Plan
+from .steps import Plan, of_operation
 from .wire import Flow
 
 
@@ -31,11 +31,14 @@ def plan(
     *,
     lookups: Sequence[Mapping[str, Any]] = (),
     now: datetime | None = None,
+    operation: str = "",
 ) -> Plan:
     """The exact native plan of a brief.
 
     ``lookups``: recorded answers, ``[{"request": {"method", "url"}, "response": {"status", "body"}}]``, for networks
-    that need a read first. ``now`` None: nothing is held against the present. Raises InvalidInput with all issues, and
-    LookupNeeded where a needed answer is not among ``lookups``.
+    that need a read first. ``now`` None: nothing is held against the present. ``operation``: an id of one's own that
+    tells this plan from an equal one, for networks that refuse to do the same twice. Raises InvalidInput with all
+    issues, and LookupNeeded where a needed answer is not among ``lookups``.
     """
-    return answered(plan_create(account, brief, now), lookups)
+    made = answered(plan_create(account, brief, now), lookups)
+    return of_operation(made, operation) if operation else made

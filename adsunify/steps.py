@@ -82,6 +82,20 @@ class Items:
 
 
 @frozen
+class Mark:
+    """A place of the request that tells the operation apart from all others, so that a repeat can be known as one.
+
+    ``number``: the first 63 bits of SHA-256 over ``<operation id>:<step key>``, as decimal text (TikTok's request_id).
+    ``key``: ``<operation id>-<step key>`` (an idempotency key). ``short``: 8 hexadecimal digits (for a unique name).
+    ``prefix`` stands before it.
+    """
+
+    to: str
+    form: Literal["number", "key", "short"] = "number"
+    prefix: str = ""
+
+
+@frozen
 class Overlay:
     """An update that replaces the whole object.
 
@@ -124,6 +138,7 @@ class Step:
     overlay: Overlay | None = None
     empty_ok: bool = False
     changes: tuple[Change, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """As JSON, defaults left out."""
@@ -152,6 +167,8 @@ class Step:
             value["emptyOk"] = True
         if self.changes:
             value["changes"] = [change_json(change) for change in self.changes]
+        if self.marks:
+            value["marks"] = [{"to": mark.to, "form": mark.form, "prefix": mark.prefix} for mark in self.marks]
         return value
 
     @classmethod
@@ -192,6 +209,7 @@ class Step:
             ),
             empty_ok=value.get("emptyOk", False),
             changes=tuple(Change(**change) for change in value.get("changes", ())),
+            marks=tuple(Mark(**mark) for mark in value.get("marks", ())),
         )
 
 
@@ -311,7 +329,10 @@ def plan_bytes(plan: Plan) -> bytes:
 def planned(
     network: str, action: Action, account: str, steps: Sequence[Step], warnings: Sequence[str] = (), risk: Risk = "low"
 ) -> Plan:
-    """A plan with its digest. A plan has at least one step; keys are unique; bindings point to earlier steps."""
+    """A plan with its digest. A plan has at least one step; keys are unique; bindings point to earlier steps.
+
+    The marks of its steps are those of no operation yet (see :func:`of_operation`): they follow from what it does.
+    """
     seen: set[str] = set()
     for step in steps:
         if step.key in seen or any(binding.step not in seen for binding in step.bindings):
@@ -321,7 +342,34 @@ def planned(
         raise InvalidInput((Issue("", "nothing_to_do", "There is nothing to change: the plan would have no step."),))
     plan = Plan(network, action, account, tuple(steps), tuple(warnings), risk)
     stored = plan_bytes(plan)
-    return Plan(network, action, account, plan.steps, plan.warnings, risk, VERSION, _digest(stored), stored)
+    if any(step.marks for step in steps):
+        return of_operation(plan, _digest(stored))
+    return evolve(plan, digest=_digest(stored), stored=stored)
+
+
+def of_operation(plan: Plan, operation_id: str) -> Plan:
+    """The plan with the marks of this operation. Only they and the digest differ; without marks nothing does."""
+    if not any(step.marks for step in plan.steps):
+        return plan
+    marked = evolve(plan, steps=tuple(_marked(step, operation_id) for step in plan.steps), digest="", stored=b"")
+    stored = plan_bytes(marked)
+    return evolve(marked, digest=_digest(stored), stored=stored)
+
+
+def _marked(step: Step, operation_id: str) -> Step:
+    target = {"body": deepcopy(step.request.body), "headers": dict(step.request.headers)}
+    for mark in step.marks:
+        put(target, mark.to, mark.prefix + _mark(mark, operation_id, step.key))
+    return evolve(step, request=evolve(step.request, body=target["body"], headers=target["headers"]))
+
+
+def _mark(mark: Mark, operation_id: str, key: str) -> str:
+    if mark.form == "key":
+        return f"{operation_id}-{key}"
+    if mark.form == "short":
+        return hashlib.sha256(operation_id.encode()).hexdigest()[:8]
+    drawn = hashlib.sha256(f"{operation_id}:{key}".encode()).digest()
+    return str(int.from_bytes(drawn[:8], "big") >> 1)
 
 
 def _digest(stored: bytes) -> str:

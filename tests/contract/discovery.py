@@ -10,7 +10,7 @@ from attrs import frozen
 
 from adsunify.brief import read_brief
 from adsunify.checks import format_of, present
-from adsunify.errors import InvalidInput
+from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.network import Account
 from adsunify.networks import adapter
 from adsunify.planning import plan
@@ -55,6 +55,12 @@ SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
     "linkedin": {
         "creative.existingId": "urn:li:share:6850000000000000001",
         "targeting.native": {"include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:1"]}}]}},
+    },
+    # Starts before 2028; its least budget of a day counts for every day, also under a lifetime budget.
+    "tiktok": {
+        "schedule.startAt": "2027-01-15T09:00:00Z",
+        "schedule.endAt": "2027-01-16T09:00:00Z",
+        "targeting.native": {"location_ids": ["6252001"]},
     },
 }
 """Values in the form that a network's rows ask for in words."""
@@ -120,7 +126,7 @@ def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str,
         "name": "Camping stoves",
         "goal": cell.goal,
         "budget": {"amount": "35.50", "currency": currency, "period": cell.period},
-        "schedule": {"startAt": "2030-01-15T09:00:00Z"},
+        "schedule": {"startAt": SAMPLES_OF.get(cell.network, {}).get("schedule.startAt", "2030-01-15T09:00:00Z")},
         "targeting": {},
         "creative": {},
     }
@@ -158,9 +164,11 @@ def same_format(cell: Cell, value: Mapping[str, Any]) -> bool:
 
 
 def refusals(value: Mapping[str, Any], account: Account) -> set[str]:
-    """The members at which the brief is refused; empty where it plans."""
+    """The members at which the brief is refused; empty where it plans, or would once the network has been asked."""
     try:
         plan(read_brief(dumps(value)), account)
+    except LookupNeeded:
+        return set()
     except InvalidInput as problem:
         return {issue.path for issue in problem.issues}
     return set()

@@ -13,7 +13,7 @@ from adsunify.editing import Edit, Percentage
 from adsunify.networks import adapter
 from adsunify.planning import plan_create
 from adsunify.reading import drive
-from adsunify.steps import Outputs, Plan, Step
+from adsunify.steps import Outputs, Plan, Step, of_operation
 from adsunify.wire import Flow, Json, dumps
 
 from .cases import BRIEFS, Case, Library, NotACase, moment
@@ -33,21 +33,25 @@ def planned_by(case: Case, library: Library) -> Flow[Plan]:
     """The flow to the plan of a case of any planning kind."""
     plans, given = adapter(case.network).plans, case.input
     if case.kind == "create":
-        return plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now")))
+        made = yield from plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now")))
+        return of_operation(made, str(given["operationId"])) if given.get("operationId") else made
     if case.kind == "activate":
-        return plans.plan_activate(case.account, *source_of(case, library))
+        return (yield from plans.plan_activate(case.account, *source_of(case, library)))
     if case.kind == "native_create":
         parent = given.get("parentId")
-        return plans.plan_native_create(case.account, need(case, "kind"), need(case, "payload"), parent)
+        made = yield from plans.plan_native_create(case.account, need(case, "kind"), need(case, "payload"), parent)
+        return of_operation(made, str(given["operationId"])) if given.get("operationId") else made
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
     if case.kind == "status":
-        return plans.plan_status(case.account, kind, entity_id, need(case, "status"))
+        return (yield from plans.plan_status(case.account, kind, entity_id, need(case, "status")))
     if case.kind == "update":
-        return plans.plan_update(case.account, kind, entity_id, need(case, "payload"), given.get("parentId"))
+        return (
+            yield from plans.plan_update(case.account, kind, entity_id, need(case, "payload"), given.get("parentId"))
+        )
     if case.kind == "delete":
-        return plans.plan_delete(case.account, kind, entity_id)
+        return (yield from plans.plan_delete(case.account, kind, entity_id))
     edit = _edit(given.get("edit", given))
-    return plans.plan_edit(case.account, kind, entity_id, edit, moment(given.get("now")))
+    return (yield from plans.plan_edit(case.account, kind, entity_id, edit, moment(given.get("now"))))
 
 
 def shown_plan(plan: Plan) -> dict[str, Json]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from decimal import Decimal
 
 import pytest
@@ -14,6 +15,7 @@ from adsunify.steps import (
     Binding,
     Change,
     Items,
+    Mark,
     Output,
     Overlay,
     Plan,
@@ -22,6 +24,7 @@ from adsunify.steps import (
     bound,
     kept,
     laid_over,
+    of_operation,
     plan_bytes,
     planned,
     taken,
@@ -51,6 +54,7 @@ FULL = step(
     entity="7",
     parent="6",
     changes=(Change("budget", "1", "2"),),
+    marks=(Mark("/body/n"), Mark("/headers/Idempotency-Key", "key"), Mark("/body/name", "short", "Tea ")),
 )
 
 
@@ -146,3 +150,19 @@ def test_an_overlay_keeps_what_it_does_not_change() -> None:
 def test_an_overlay_that_cannot_be_read_changes_nothing(response: Response) -> None:
     with pytest.raises(ProviderUnreadable):
         laid_over(FULL, FULL.request, response)
+
+
+def test_marks_tell_one_operation_from_another_and_stay_the_same_for_one() -> None:
+    plan = planned("x", "create", "1", [step(), FULL])
+    mine, again, other = of_operation(plan, "op-1"), of_operation(plan, "op-1"), of_operation(plan, "op-2")
+    request = mine.step("two").request
+    assert request.body["n"] == str(int.from_bytes(hashlib.sha256(b"op-1:two").digest()[:8], "big") >> 1)
+    assert request.headers["Idempotency-Key"] == "op-1-two"
+    assert request.body["name"] == "Tea " + hashlib.sha256(b"op-1").hexdigest()[:8]
+    assert mine == again and mine.digest != other.digest and mine.step("one") == other.step("one")
+    assert Plan.from_bytes(mine.stored, mine.digest) == mine
+
+
+def test_a_plan_without_marks_is_the_same_for_every_operation() -> None:
+    plan = planned("x", "create", "1", [step()])
+    assert of_operation(plan, "op-1") is plan
