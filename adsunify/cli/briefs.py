@@ -35,6 +35,17 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         },
         "platform": {"euPoliticalAdvertising": False},
     },
+    "pinterest": {
+        "bid": "0.85",
+        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageUrl": "https://cdn.example/chairs.jpg",
+        },
+        "platform": {"boardId": "730146114520000001"},
+    },
     "amazon": {
         "goal": "conversions",
         "bid": "0.75",
