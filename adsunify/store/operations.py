@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import frozen
+from attrs import evolve, frozen
 from sqlalchemy import Connection, Row, Select, bindparam, insert, select, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
-from adsunify.steps import Plan, plan_json
+from adsunify.steps import Plan, of_operation, plan_json
 from adsunify.wire import Json
 
 from . import events, upsert
@@ -35,6 +35,11 @@ class Draft:
     @classmethod
     def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None, unified: bool = False) -> Draft:
         return cls(account_id, plan, plan.stored.decode("ascii"), source_operation_id, unified)
+
+    def of_operation(self, id_: str) -> Draft:
+        """The draft with the marks of this operation in its plan."""
+        plan = of_operation(self.plan, id_)
+        return self if plan is self.plan else evolve(self, plan=plan, stored=plan.stored.decode("ascii"))
 
 
 @frozen
@@ -171,6 +176,7 @@ def prepare(
             bound = replayed(connection, actor, idempotency)
             assert bound is not None
             return bound
+    drafts = [draft.of_operation(id_) for id_, draft in zip(ids, drafts, strict=True)]
     status, event = transition(None, "prepare")
     assert event is not None
     connection.execute(_INSERT, [_row(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True)])
