@@ -100,7 +100,8 @@ def _checked(wanted: Mapping[str, Any], account: Account) -> tuple[datetime, dat
     start, end = (_bound(wanted[name], f"/{name}", granularity, zone) for name in ("start_time", "end_time"))
     if end <= start:
         raise Problem("stats", "/end_time", "must be after start_time")
-    if granularity in _LONGEST and end - start > _LONGEST[granularity]:
+    # between instants, not by the wall clock: a window with the autumn change is an hour longer
+    if granularity in _LONGEST and end.astimezone(UTC) - start.astimezone(UTC) > _LONGEST[granularity]:
         raise Problem("window", "/end_time", f"at most {_LONGEST[granularity].days} days with {granularity}")
     return start, end, fields
 

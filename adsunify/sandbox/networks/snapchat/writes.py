@@ -58,7 +58,7 @@ def _each(request: Request, apply: Callable[[Request, str, Account, Any], Entity
     word = request.slots["kind"]
     kind, account = KINDS[word], _account(request)
     sent = request.json(record({word: listing(anything, 1, BATCH[word])}))[word]
-    items = []
+    items: list[dict[str, Any]] = []
     for position, item in enumerate(sent):
         try:
             with request.world.savepoint():

@@ -1,0 +1,199 @@
+"""What the tests of the simulated Snap Marketing API share: the examples of its sheet, and a logged-in client."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.snapchat import NETWORK
+
+V1 = "/adsapi.snapchat.com/v1"
+CONSENT_PAGE = "/accounts.snapchat.com/login/oauth2/authorize"
+TOKEN = "/accounts.snapchat.com/login/oauth2/access_token"
+CALLBACK = "https://app.example/back"
+NEW_YORK, TOKYO, BERLIN, LONDON = (f"11111111-aaaa-4bbb-8ccc-00000000000{last}" for last in (1, 2, 3, 4))
+CREATIVE = "44444444-aaaa-4bbb-8ccc-000000000004"
+CONSENT = {
+    "client_id": "sandbox-snapchat",
+    "redirect_uri": CALLBACK,
+    "response_type": "code",
+    "scope": "snapchat-marketing-api",
+    "state": "s1",
+}
+# The example of the sheet, section 5, word for word; ids of parents are put in by `example`.
+CAMPAIGN: dict[str, Any] = {
+    "ad_account_id": NEW_YORK,
+    "name": "Winter launch",
+    "status": "PAUSED",
+    "buy_model": "AUCTION",
+    "start_time": "2026-12-01T08:00:00.000Z",
+    "end_time": "2026-12-20T22:59:00.000Z",
+    "objective_v2_properties": {"objective_v2_type": "AWARENESS_AND_ENGAGEMENT"},
+}
+AD_SQUAD: dict[str, Any] = {
+    "campaign_id": "22222222-aaaa-4bbb-8ccc-000000000002",
+    "name": "Winter launch",
+    "type": "SNAP_ADS",
+    "status": "PAUSED",
+    "placement_v2": {"config": "AUTOMATIC"},
+    "billing_event": "IMPRESSION",
+    "optimization_goal": "IMPRESSIONS",
+    "bid_strategy": "LOWEST_COST_WITH_MAX_BID",
+    "bid_micro": 4250000,
+    "lifetime_budget_micro": 900000000,
+    "start_time": "2026-12-01T08:00:00.000Z",
+    "end_time": "2026-12-20T22:59:00.000Z",
+    "targeting": {"geos": [{"country_code": "gb"}]},
+}
+AD: dict[str, Any] = {
+    "ad_squad_id": "33333333-aaaa-4bbb-8ccc-000000000003",
+    "creative_id": CREATIVE,
+    "name": "Winter launch",
+    "type": "REMOTE_WEBPAGE",
+    "status": "PAUSED",
+}
+READ_ONLY = (
+    "created_at", "updated_at", "created_by_app_id", "created_by_user", "last_updated_by_app_id",
+    "last_updated_by_user", "delivery_status", "review_status", "review_status_reasons", "review_status_details",
+    "effective_status", "targeting_reach_status", "deleted", "render_type", "creation_state",
+)  # fmt: skip
+WORDS = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad", "creatives": "creative"}
+NOTHING = "nothing of this name is sent"
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        await log_in(web, **consent)
+        yield web
+
+
+async def log_in(web: httpx.AsyncClient, **consent: str) -> None:
+    """A fresh access token for everything that follows; the last one ends after an hour."""
+    answer = await token(web, grant_type="authorization_code", code=await code(web, **consent))
+    assert answer.status_code == 200, answer.text
+    web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+
+
+async def code(web: httpx.AsyncClient, **consent: str) -> str:
+    """A fresh code, after a person has pressed the one button."""
+    page = await web.get(CONSENT_PAGE, params={**CONSENT, **consent})
+    action = re.search('action="([^"]*)"', page.text)
+    assert page.status_code == 200, page.text
+    assert action is not None
+    pressed = await web.post(action[1].replace("&amp;", "&"))
+    assert pressed.status_code == 302
+    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
+    assert given["state"] == ["s1"]
+    return given["code"][0]
+
+
+async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
+    if form.get("grant_type") == "authorization_code":
+        form = {"redirect_uri": CALLBACK, **form}
+    return await web.post(TOKEN, data={"client_id": "sandbox-snapchat", "client_secret": "sandbox-secret", **form})
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+async def write(web: httpx.AsyncClient, method: str, above: str, word: str, *items: dict[str, Any]) -> httpx.Response:
+    """POST or PUT of `{word: items}` below `above` (`adaccounts/<id>` and the like)."""
+    return await web.request(method, f"{V1}/{above}/{word}", json={word: list(items)})
+
+
+def made(answer: httpx.Response) -> dict[str, Any]:
+    """The one object of a write that succeeded."""
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["request_status"] == "SUCCESS", found
+    word = next(name for name in WORDS if name in found)
+    (item,) = found[word]
+    assert item["sub_request_status"] == "SUCCESS"
+    one: dict[str, Any] = item[WORDS[word]]
+    return one
+
+
+def failed(answer: httpx.Response, code: str = "E2002") -> str:
+    """The reason of the one object of a write that failed inside a 200."""
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    assert found["request_status"] == "ERROR", found
+    (item,) = next(found[word] for word in WORDS if word in found)
+    assert item["sub_request_status"] == "ERROR"
+    reason = str(item["sub_request_error_reason"])
+    assert reason.startswith(f"Error code: {code}, message: "), reason
+    return reason
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> str:
+    """The message of a request that was refused as a whole."""
+    found = answer.json()
+    assert (answer.status_code, found.get("error_code")) == (status, code), answer.text
+    assert list(found) == ["request_status", "request_id", "debug_message", "display_message", "error_code"]
+    return str(found["debug_message"])
+
+
+async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
+    answer = await web.get(f"{V1}/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def one(web: httpx.AsyncClient, word: str, native_id: str, **query: Any) -> dict[str, Any]:
+    found = (await read(web, f"{word}/{native_id}", **query))[word][0][WORDS[word]]
+    return dict(found)
+
+
+async def whole(web: httpx.AsyncClient, word: str, native_id: str) -> dict[str, Any]:
+    """What a PUT sends: the object as it was read, without what is read-only."""
+    query = {"return_placement_v2": "true"} if word == "adsquads" else {}
+    found = await one(web, word, native_id, **query)
+    return {name: value for name, value in found.items() if name not in READ_ONLY}
+
+
+async def campaign(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> str:
+    sent = body(CAMPAIGN, ad_account_id=account, **change)
+    return str(made(await write(web, "POST", f"adaccounts/{account}", "campaigns", sent))["id"])
+
+
+async def ad_squad(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    above = above or await campaign(web)
+    sent = body(AD_SQUAD, campaign_id=above, **change)
+    return str(made(await write(web, "POST", f"campaigns/{above}", "adsquads", sent))["id"])
+
+
+async def example(web: httpx.AsyncClient) -> dict[str, str]:
+    """The three steps of the sheet's example."""
+    found = {"campaigns": await campaign(web)}
+    found["adsquads"] = await ad_squad(web, found["campaigns"])
+    sent = body(AD, ad_squad_id=found["adsquads"])
+    found["ads"] = made(await write(web, "POST", f"adsquads/{found['adsquads']}", "ads", sent))["id"]
+    return found
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "snapchat"})).json()["writes"]
+    return [(row["method"], row["kind"], row["id"]) for row in rows]
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+    answer = await web.post("/_sandbox/faults", json={"network": "snapchat", "fault": fault, **more})
+    assert (answer.status_code, answer.json().get("note")) == (200, None)
