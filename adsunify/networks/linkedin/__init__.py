@@ -1,0 +1,1 @@
+"""LinkedIn Marketing API."""

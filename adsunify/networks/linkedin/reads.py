@@ -1,0 +1,262 @@
+"""Reading from LinkedIn: connecting, the hierarchy, reports, catalogs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from attrs import evolve
+
+from adsunify import connecting, reading
+from adsunify.connecting import App, Credentials, bearer, token_request, trusted
+from adsunify.errors import ProviderError, ProviderUnreadable, TokenRefused, refused
+from adsunify.insights import Coverage, DateRange, Insights
+from adsunify.network import Account, Level, level
+from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
+from adsunify.reporting import figures
+from adsunify.schedule import months_before
+from adsunify.steps import Kind
+from adsunify.wire import Flow, Json, Request, Response, ident, need, read, text
+
+from . import native as linkedin
+from .settings import ACCOUNT_TYPE
+from .tables import CAMPAIGN, CREATIVE, GROUP, METRICS, NETWORK, enterprise, listed
+
+TIMEZONE = "UTC"  # budget days, schedules and reports of every account
+ACCOUNTS_PAGE = 500
+PAGE, CREATIVES_PAGE = 1_000, 100
+CAMPAIGNS_AT_ONCE = 20  # whose creatives one request asks for: a longer address would be refused
+
+
+# -- connecting ---------------------------------------------------------------------------------------------------
+
+
+def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
+    """The consent page. PKCE is for native apps at another endpoint, so it is not sent."""
+    return connecting.authorize_url(
+        linkedin.CONSENT,
+        response_type="code",
+        client_id=app.client_id,
+        redirect_uri=redirect_uri,
+        state=state,
+        scope=" ".join(linkedin.SCOPES),
+    )
+
+
+def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
+    """The code of the consent becomes a token of 60 days; only approved partners get a refresh token with it."""
+    if not answer.get("code"):
+        said = ", ".join(answer[name].rstrip(".") for name in ("error", "error_description") if answer.get(name))
+        raise refused("code", "required", f"LinkedIn gave no code: {said or 'no reason'}.")
+    request = token_request(
+        linkedin.TOKEN,
+        grant_type="authorization_code",
+        code=answer["code"],
+        redirect_uri=redirect_uri,
+        client_id=app.client_id,
+        client_secret=app.client_secret,
+    )
+    return (yield from connecting.exchange(NETWORK, request, now))
+
+
+def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+    """A new access token, where there is a refresh token at all; its own 365 days are not prolonged."""
+    if credentials.refresh_token is None:
+        raise TokenRefused("LinkedIn gave this app no refresh token: the member has to consent again.")
+    request = token_request(
+        linkedin.TOKEN,
+        grant_type="refresh_token",
+        refresh_token=credentials.refresh_token,
+        client_id=app.client_id,
+        client_secret=app.client_secret,
+    )
+    return (yield from connecting.exchange(NETWORK, request, now, credentials))
+
+
+def revoke(app: App, credentials: Credentials) -> Flow[None]:
+    """Both tokens; one that is refused was dead already, and does not keep the other alive."""
+    for token in (credentials.refresh_token, credentials.access_token):
+        if token is None:
+            continue
+        form = {"token": token, "client_id": app.client_id, "client_secret": app.client_secret}
+        try:
+            yield token_request(linkedin.REVOKE, **form)
+        except ProviderError:
+            continue
+
+
+# -- accounts -----------------------------------------------------------------------------------------------------
+
+
+def _following(request: Request, response: Response) -> Request | None:
+    token = linkedin.page_token(response)
+    if token is None:
+        return None
+    kept = [one for one in (request.query_raw or "").split("&") if not one.startswith("pageToken=")]
+    return evolve(request, query_raw="&".join([*kept, f"pageToken={linkedin.restli(token)}"]))
+
+
+def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
+    answers = yield from pages(NETWORK, request, _following)
+    return [row for answer in answers for row in linkedin.elements(answer)]
+
+
+def _found(row: Mapping[str, Json]) -> FoundAccount:
+    native_id = ident(row, "/id", "account")
+    extras = {name: text(row, f"/{name}") for name in ("reference", "type")}
+    return FoundAccount(
+        native_id,
+        text(row, "/name") or native_id,
+        text(row, "/currency"),
+        TIMEZONE,
+        text(row, "/status"),
+        {name: value for name, value in extras.items() if value},
+    )
+
+
+def accounts() -> Flow[list[FoundAccount]]:
+    """The ad accounts in which the member has a role."""
+    found = yield from _listed(linkedin.get("adAccounts", {}, {"q": "search", "pageSize": ACCOUNTS_PAGE}))
+    return [_found(row) for row in found]
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
+
+
+def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
+    """Groups and campaigns by their number, creatives by their URN, parents likewise."""
+    found = reading.entity(one, row, linkedin.last(text(row, one.parent)) if one.parent else None)
+    return evolve(found, id=linkedin.own_id(one, found.id))
+
+
+def tree(account: Account) -> Flow[Tree]:
+    """All that is active, paused or a draft."""
+    nodes: list[Entity] = []
+    for one in (GROUP, CAMPAIGN):
+        rows = yield from _listed(listed(account, one, limit=PAGE))
+        nodes.extend(_entity(one, row) for row in rows)
+    campaigns = [linkedin.urn(linkedin.CAMPAIGN_URN, node.id) for node in nodes if node.kind == CAMPAIGN.kind]
+    for first in range(0, len(campaigns), CAMPAIGNS_AT_ONCE):
+        parents = campaigns[first : first + CAMPAIGNS_AT_ONCE]
+        rows = yield from _listed(listed(account, CREATIVE, parents=parents, limit=CREATIVES_PAGE))
+        nodes.extend(_entity(CREATIVE, row) for row in rows)
+    return Tree(nest(nodes))
+
+
+def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
+    """One page of a level. LinkedIn finds exact names only, so ``search`` filters the page here."""
+    one = check_query(NETWORK, kind, query)
+    parents: Sequence[str] = ()
+    if query.parent_id is not None:
+        parents = (linkedin.urn(linkedin.URNS[one.parent_kind], query.parent_id),)
+    statuses = linkedin.LIVE if query.status is None else (query.status,)
+    request = listed(account, one, parents=parents, statuses=statuses, limit=query.limit, cursor=query.cursor)
+    response = yield from ask(NETWORK, request)
+    sought = (query.search or "").casefold()
+    found = (_entity(one, row) for row in linkedin.elements(response))
+    return Page(tuple(node for node in found if sought in (node.name or "").casefold()), linkedin.page_token(response))
+
+
+def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+    """One entity, whatever its status."""
+    one = level(NETWORK, kind)
+    response = yield from ask(NETWORK, linkedin.one_of(account, one, entity_id))
+    row = need(response.body, "", one.native)
+    if not isinstance(row, Mapping):
+        raise ProviderUnreadable(f"The {one.native} is no object.")
+    return _entity(one, row)
+
+
+def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
+    """As :func:`entity`; a group's locks depend on the account's type, too."""
+    found = yield from entity(account, kind, entity_id)
+    if kind == GROUP.kind and enterprise(account):
+        return evolve(found, native={**found.native, ACCOUNT_TYPE: linkedin.ENTERPRISE})
+    return found
+
+
+# -- insights -----------------------------------------------------------------------------------------------------
+
+FIELDS = (
+    *("dateRange", "pivotValues", "impressions", "clicks", "costInLocalCurrency", "externalWebsiteConversions"),
+    *("conversionValueInLocalCurrency", "videoViews"),
+)
+REACH = "approximateMemberReach"
+REACH_DAYS = 92
+MOST_ELEMENTS = 15_000  # of an answer, which says nothing of what it leaves out
+DAILY_MONTHS = 6  # about; older days are kept by months only
+_DAY = timedelta(days=1)
+
+
+def _day(row: Mapping[str, Json]) -> date:
+    parts = [read(row, f"/dateRange/start/{part}") for part in ("year", "month", "day")]
+    try:
+        if not all(linkedin.is_integer(part) for part in parts):
+            raise ValueError
+        return date(*parts)
+    except (ValueError, OverflowError):
+        raise ProviderUnreadable("A row of the report has no day.") from None
+
+
+def _report(account: Account, start: date, end: date) -> Request:
+    days = {
+        name: {"year": one.year, "month": one.month, "day": one.day} for name, one in (("start", start), ("end", end))
+    }
+    # Reach is refused for longer ranges.
+    fields = (*FIELDS, REACH) if (end - start).days < REACH_DAYS else FIELDS
+    request = linkedin.get(
+        "adAnalytics",
+        {},
+        {
+            "q": "analytics",
+            "pivot": "ACCOUNT",
+            "timeGranularity": "DAILY",
+            "dateRange": days,
+            "accounts": [linkedin.account_urn(account)],
+        },
+    )
+    return evolve(request, query_raw=f"{request.query_raw}&fields={','.join(fields)}")
+
+
+def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+    """Days in UTC, answered at once; a row stands for a day with activity."""
+    response = yield from ask(NETWORK, _report(account, start, end))
+    native = linkedin.elements(response)
+    found = [(_day(row), figures(METRICS, row)) for row in native]
+    today = now.date()
+    notes: list[str] = []
+    if (end - start).days >= REACH_DAYS:
+        notes.append(f"LinkedIn tells the reach of at most {REACH_DAYS} days at once.")
+    if not native:
+        notes.append("LinkedIn answers no rows also where the member may not read reports.")
+    cut = len(native) >= MOST_ELEMENTS
+    if cut:
+        notes.append(f"LinkedIn cuts an answer off at {MOST_ELEMENTS} rows; ask for fewer days.")
+    # What is older than the daily figures, and was not told all the same, is not known.
+    oldest = min([months_before(today, DAILY_MONTHS), *(day for day, _ in found)])
+    missing = (DateRange(start, min(end, oldest - _DAY)),) if start < oldest else ()
+    if missing:
+        notes.append(f"LinkedIn keeps daily figures for about {DAILY_MONTHS} months.")
+    provisional = max(start, today) if end >= today else None
+    coverage = Coverage(start, end, TIMEZONE, not (missing or cut), provisional, missing, notes)
+    return Insights.of(found, coverage, native)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+    """One page of a catalog; a typeahead's text is what the caller searches for."""
+    name, _, facet = resource.partition(":")
+    if name == "typeahead" and ":" not in facet:
+        if not facet:
+            raise refused("resource", "catalog_suffix", "This catalog is asked for as typeahead:<facet>.")
+        if not query.search:
+            raise refused("search", "required", "LinkedIn's typeahead needs the text to search for.")
+        resource, query = f"{resource}:{query.search}", evolve(query, search=None)
+    return (yield from reading.catalog(NETWORK, account, resource, query))
+
+
+def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+    """The member's token."""
+    return bearer(request, credentials) if trusted(NETWORK, request) else request

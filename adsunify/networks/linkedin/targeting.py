@@ -1,0 +1,208 @@
+"""LinkedIn's ``targetingCriteria``: what it may look like, and an edit laid over it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.steps import Change
+from adsunify.wire import Json, found_at, read
+
+from .native import FACET_URN, last
+
+# -- criteria -----------------------------------------------------------------------------------------------------
+
+PLACES = (f"{FACET_URN}locations", f"{FACET_URN}profileLocations")
+INCLUDE_ONLY = tuple(FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales"))
+NOT_TOGETHER = tuple(
+    (FACET_URN + one, FACET_URN + other)
+    for one, other in (
+        ("jobFunctions", "titles"),
+        ("seniorities", "titles"),
+        ("industries", "employers"),
+        ("staffCountRanges", "employers"),
+    )
+)
+
+
+def wrong_criteria(criteria: Json) -> str | None:
+    """What is wrong with a ``targetingCriteria`` object; None where nothing is."""
+    if not isinstance(criteria, Mapping) or not set(criteria) <= {"include", "exclude"}:
+        return "it holds include and exclude only"
+    members = read(criteria, "/include/and")
+    if not _has_only(criteria.get("include"), "and") or not isinstance(members, list | tuple) or not members:
+        return "include is {and: [...]} with at least one member"
+    groups = [member.get("or") if _has_only(member, "or") else None for member in members]
+    excluded = {}
+    if "exclude" in criteria:
+        excluded = read(criteria, "/exclude/or")
+        if not _has_only(criteria["exclude"], "or"):
+            return "exclude is {or: {...}}"
+    for facets in (*groups, *([excluded] if "exclude" in criteria else [])):
+        if wrong := _wrong_facets(facets):
+            return wrong
+    return _wrong_together([group for group in groups if isinstance(group, Mapping)], excluded)
+
+
+def _has_only(value: Json, member: str) -> bool:
+    return isinstance(value, Mapping) and set(value) == {member}
+
+
+def _wrong_facets(facets: Json) -> str | None:
+    if not isinstance(facets, Mapping) or not facets:
+        return "each member is {or: {facet: [value, ...]}}"
+    for facet, values in facets.items():
+        if not facet.startswith(FACET_URN):
+            return f"a facet begins with {FACET_URN}"
+        if not isinstance(values, list | tuple) or not values:
+            return "a facet has a list of at least one value"
+        if not all(isinstance(value, str) and value.startswith("urn:li:") for value in values):
+            return "a value is a URN, urn:li:..."
+    return None
+
+
+def _wrong_together(groups: Sequence[Mapping[str, Json]], excluded: Mapping[str, Json]) -> str | None:
+    if not any(place in group for group in groups for place in PLACES):
+        return "include names no place (the facet locations or profileLocations)"
+    for facet, values in excluded.items():
+        if facet in INCLUDE_ONLY:
+            return f"{last(facet)} can be included only"
+        included = {value for group in groups for value in group.get(facet, ())}
+        if not included.isdisjoint(values):
+            return f"a value of {last(facet)} is both included and excluded"
+    for one, other in NOT_TOGETHER:
+        if any(one in group and other in another for group in groups for another in groups if group is not another):
+            return f"{last(one)} and {last(other)} cannot be asked for together"
+    return None
+
+
+# -- what an edit says --------------------------------------------------------------------------------------------
+
+Part = Callable[[Json, Mapping[str, Json], str], "list[str]"]
+"""From the wanted value, the criteria as they are, and the path to name, to the values of the facet."""
+
+GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
+# Marketing API, ageRanges (unverified): the ranges by their first and last year; OLDEST stands for no end.
+OLDEST = 65
+AGES: Mapping[tuple[int, int], str] = {
+    (18, 24): "urn:li:ageRange:(18,24)",
+    (25, 34): "urn:li:ageRange:(25,34)",
+    (35, 54): "urn:li:ageRange:(35,54)",
+    (55, OLDEST): "urn:li:ageRange:(55,2147483647)",
+}
+AGE_FACET = f"{FACET_URN}ageRanges"
+
+
+def _urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
+    for index, item in enumerate(items):
+        if not item["id"].startswith("urn:li:"):
+            raise refused(f"{path}/{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
+        if item.get("radiusKm") is not None:
+            raise refused(f"{path}/{index}.radiusKm", "not_supported", "LinkedIn targets no radius around a place.")
+    return [item["id"] for item in items]
+
+
+def _genders(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
+    if any(one not in GENDERS for one in items):
+        raise refused(path, "not_supported", f"LinkedIn takes these genders: {', '.join(GENDERS)}.")
+    return [GENDERS[one] for one in items]
+
+
+def _ages(wanted: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]:
+    """The ranges from ageMin to ageMax; the end that is not given stays as it is."""
+    included = found_at(criteria, f"/include/and/*/or/{AGE_FACET}/*")
+    now = [ages for ages, name in AGES.items() if name in included] or list(AGES)
+    least, most = wanted.get("ageMin", now[0][0]), wanted.get("ageMax", now[-1][1])
+    for name, age, position in (("ageMin", least, 0), ("ageMax", most, 1)):
+        borders = [ages[position] for ages in AGES]
+        if age not in borders:
+            accepted = ", ".join(map(str, borders))
+            raise refused(
+                f"targeting.{name}", "choice", f"LinkedIn targets ranges of ages; {name} is one of {accepted}."
+            )
+    if least > most:
+        raise refused("targeting.ageMin", "order", "The least age lies above the greatest.")
+    return [name for (first, end), name in AGES.items() if least <= first and end <= most]
+
+
+INCLUDED: Mapping[str, tuple[str, Part]] = {
+    "locations": (f"{FACET_URN}locations", _urns),
+    "languages": (f"{FACET_URN}interfaceLocales", _urns),
+    "interests": (f"{FACET_URN}interests", _urns),
+    "genders": (f"{FACET_URN}genders", _genders),
+}
+EXCLUDED: Mapping[str, tuple[str, Part]] = {
+    "excludedLocations": (f"{FACET_URN}locations", _urns),
+    "excludedInterests": (f"{FACET_URN}interests", _urns),
+}
+AGE_PARTS = ("ageMin", "ageMax")
+
+
+def _including(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
+    """The criteria with a facet's included values replaced where they stand, or added as a further condition."""
+    left, members = list(values), []
+    for member in read(criteria, "/include/and", []):
+        facets = dict(read(member, "/or", {}))
+        if facet in facets:
+            del facets[facet]
+            if left:
+                facets, left = {**facets, facet: left}, []
+        if facets:
+            members.append({"or": facets})
+    if left:
+        members.append({"or": {facet: left}})
+    return {**criteria, "include": {"and": members}}
+
+
+def _excluding(criteria: Mapping[str, Json], facet: str, values: Sequence[str]) -> dict[str, Json]:
+    """The criteria with a facet's excluded values replaced."""
+    facets = {name: one for name, one in read(criteria, "/exclude/or", {}).items() if name != facet}
+    facets |= {facet: list(values)} if values else {}
+    rest = {name: one for name, one in criteria.items() if name != "exclude"}
+    return {**rest, "exclude": {"or": facets}} if facets else rest
+
+
+def merged(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+    """The whole criteria with the wanted parts laid over them, and each change. Raises InvalidInput with all issues.
+
+    ``criteria`` are of the form that :func:`wrong_criteria` accepts.
+    """
+    native = dict(criteria)
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for name, value in wanted.items():
+        path = f"targeting.{name}"
+        try:
+            if name in INCLUDED:
+                facet, part = INCLUDED[name]
+                before, values = found_at(native, f"/include/and/*/or/{facet}/*"), part(value, native, path)
+                native = _including(native, facet, values)
+            elif name in EXCLUDED:
+                facet, part = EXCLUDED[name]
+                before, values = found_at(native, f"/exclude/or/{facet}/*"), part(value, native, path)
+                native = _excluding(native, facet, values)
+            elif name in AGE_PARTS:
+                continue
+            else:
+                accepted = ", ".join([*INCLUDED, *EXCLUDED, *AGE_PARTS])
+                issues.append(Issue(path, "not_supported", f"LinkedIn takes these: {accepted}."))
+                continue
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        changes.append(Change(name, before, values))
+    ages = {name: wanted[name] for name in AGE_PARTS if name in wanted}
+    if ages:
+        try:
+            values = _ages(ages, native)
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+        else:
+            before = found_at(native, f"/include/and/*/or/{AGE_FACET}/*")
+            native = _including(native, AGE_FACET, values)
+            changes.append(Change(" and ".join(ages), before, values))
+    if not issues and (wrong := wrong_criteria(native)):
+        issues.append(Issue("targeting", "invalid", f"LinkedIn would not take the changed criteria: {wrong}."))
+    if issues:
+        raise InvalidInput(issues)
+    return native, changes
