@@ -220,7 +220,8 @@ async def test_a_cursor_is_good_for_its_list_only(server: Served) -> None:
     for address, query in wrong:
         found = await server.admin.refused("GET", address, query=query | {"cursor": cursor})
         assert found == {("cursor", "malformed")}, query
-    for forged in ("x", "é", cursor[:-2], "A" + cursor[1:], cursor + "A", "null", "="):
+    other_first = "B" if cursor[0] == "A" else "A"
+    for forged in ("x", "é", cursor[:-2], other_first + cursor[1:], cursor + "A", "null", "="):
         found = await server.admin.refused("GET", path, query={"limit": 2, "cursor": forged})
         assert found == {("cursor", "malformed")}, forged
 
