@@ -24,6 +24,7 @@ ADAPTERS: Mapping[str, str] = {
     "meta": "adsunify.networks.meta",
     "google": "adsunify.networks.google",
     "pinterest": "adsunify.networks.pinterest",
+    "linkedin": "adsunify.networks.linkedin",
     "amazon": "adsunify.networks.amazon",
 }
 """Network code to the folder of its adapter."""
