@@ -101,6 +101,7 @@ HTML = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
 UNKNOWN_ERROR: Mapping[str, Any] = {
     "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
     "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
+    "pinterest": {"code": 987654, "message": "?"},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
 }
 """An error in a success that stands in no table."""
@@ -145,6 +146,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     # an atomic request cannot have been done in part
     "google": {"partial": "unknown", "error_in_200": "rejected"},
     "meta": {},
+    "pinterest": {},
 }
 
 

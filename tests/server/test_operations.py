@@ -21,7 +21,12 @@ from .served import NEVER, Caller, Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
 CONFIRMED = {"confirmed": True}
-CREATES = {"meta": "/v26.0/act_1001/campaigns", "google": "/v*googleAds:mutate", "amazon": "/sp/campaigns"}
+CREATES = {
+    "meta": "/v26.0/act_1001/campaigns",
+    "google": "/v*googleAds:mutate",
+    "pinterest": "/v5/pins",
+    "amazon": "/sp/campaigns",
+}
 """The first write of a create, as the faults name it."""
 
 
@@ -64,7 +69,7 @@ async def test_executing(server: Served, network: str) -> None:
     keys = [step["key"] for step in done["plan"]["steps"]]
     assert states(done) == [(key, 1, "applied") for key in keys]
     for step in done["receipt"]["steps"]:
-        assert step["httpStatus"] in (200, 207) and step["outputs"] and step["response"] and step["error"] is None
+        assert step["httpStatus"] in (200, 201, 207) and step["outputs"] and step["response"] and step["error"] is None
         assert datetime.fromisoformat(step["intentAt"]) <= datetime.fromisoformat(step["receiptAt"])
     after = server.networks.writes()
     assert after > writes

@@ -21,7 +21,7 @@ from typing import Literal
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound
 from adsunify.network import (
     Account,
     Catalog,
@@ -204,11 +204,17 @@ FORMATS = (
 Asking = Callable[[Account, str, str | None, int], Request]
 
 
+def _known(sought: str) -> str:
+    if not pinterest.DIGITS(sought):
+        raise ProviderNotFound("Pinterest's ids are digits: it has nothing of this name.")
+    return sought
+
+
 def _pins(url: str) -> Asking:
     """A page of pins; ``{board}`` is the suffix."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        path = {"board": sought} if sought else {}
+        path = {"board": _known(sought)} if sought else {}
         return pinterest.organic(account, url, path, *pinterest.paged(limit, cursor))
 
     return request
@@ -229,7 +235,7 @@ def _below(edge: str, *more: tuple[str, str]) -> Asking:
 
 
 def _keywords(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-    return pinterest.of_account(account, KEYWORD.path, ("ad_group_id", sought), *pinterest.paged(limit, cursor))
+    return pinterest.of_account(account, KEYWORD.path, ("ad_group_id", _known(sought)), *pinterest.paged(limit, cursor))
 
 
 def _tags(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
