@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Context, Decimal
@@ -10,8 +11,10 @@ from decimal import Context, Decimal
 from .errors import ProviderUnreadable
 from .insights import Figure
 from .network import Metric
-from .wire import MAX_NUMBER_CHARACTERS, Json, read, text
+from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Json, read, text
 
+INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
+_GZIP_MAGIC = b"\x1f\x8b"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch
 _WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 
@@ -48,3 +51,17 @@ def day(row: Mapping[str, Json], pointer: str) -> date:
         return date.fromisoformat(text(row, pointer) or "")
     except ValueError:
         raise ProviderUnreadable("A row of the report has no day.") from None
+
+
+def inflated(content: bytes) -> bytes:
+    """The content of a gzip file; as it is where it was inflated on the way. Raises ProviderUnreadable."""
+    if not content.startswith(_GZIP_MAGIC):
+        return content
+    stream = zlib.decompressobj(wbits=31)  # 31: gzip, with its check sum
+    try:
+        whole = stream.decompress(content, INFLATED_BYTES + 1)
+    except zlib.error as problem:
+        raise ProviderUnreadable("The report file is damaged.") from problem
+    if len(whole) > INFLATED_BYTES or not stream.eof or stream.unused_data:
+        raise ProviderUnreadable(f"The report file is cut off, or larger than {INFLATED_BYTES} bytes.")
+    return whole
