@@ -1,0 +1,1 @@
+"""X Ads: promoted posts for website clicks."""

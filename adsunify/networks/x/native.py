@@ -1,0 +1,238 @@
+"""X's own words: addresses, enums, parameter names, money, errors, waits and pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+from attrs import evolve
+
+from adsunify.currencies import exponent
+from adsunify.errors import refused
+from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, words
+from adsunify.schedule import instant, utc_text
+from adsunify.steps import Step
+from adsunify.wire import Encoding, Json, Nature, Request, Response, found_at, identifier, read, text
+
+CODE = "x"
+VERSION = "12"
+HOST = "ads-api.x.com"
+LOGIN_HOST = "api.x.com"
+DOWNLOAD_HOST = "ton.twimg.com"  # finished reports; it gets no credentials
+API = f"https://{HOST}/{VERSION}"
+REQUEST_TOKEN = f"https://{LOGIN_HOST}/oauth/request_token"
+CONSENT = f"https://{LOGIN_HOST}/oauth/authorize"
+ACCESS_TOKEN = f"https://{LOGIN_HOST}/oauth/access_token"
+INVALIDATE = f"https://{LOGIN_HOST}/1.1/oauth/invalidate_token.json"
+DEAD_TOKEN = "89"  # api.x.com: a token that was revoked already
+REQUEST_ID_HEADER = "x-transaction-id"  # (unverified)
+
+ACTIVE, PAUSED, DRAFT = "ACTIVE", "PAUSED", "DRAFT"
+STATUSES = (ACTIVE, PAUSED, DRAFT)
+LINE_ITEM_BUDGET = "LINE_ITEM"
+WEBSITE_CLICKS, LINK_CLICKS = "WEBSITE_CLICKS", "LINK_CLICKS"
+PROMOTED_POSTS = "PROMOTED_TWEETS"
+EVERYWHERE = "ALL_ON_TWITTER"
+AUTO, MAX, TARGET = "AUTO", "MAX", "TARGET"
+STRATEGIES = (AUTO, MAX, TARGET)
+PAID_BY_IMPRESSION = "IMPRESSION"
+WITHOUT_MAX = ("REACH", "FOLLOWERS")  # objectives whose line items take no maximum bid
+CAPPED_OBJECTIVES = ("REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS")
+CAP_DAYS = ("1", "7", "30")
+EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
+# SITE_VISITS may be created, but not set later.
+GOALS = words(
+    "APP_CLICKS APP_INSTALLS APP_PURCHASES ENGAGEMENT FOLLOWERS LINK_CLICKS MAX_REACH PREROLL PREROLL_STARTS"
+    " REACH_WITH_ENGAGEMENT VIDEO_VIEW VIEW_3S_100PCT VIEW_6S VIEW_15S WEBSITE_CONVERSIONS"
+)
+FULL_USER = "FULL"  # the promotable user whose posts a list shows by itself
+COUNTRIES = "COUNTRIES"
+LOCATION_TYPES = (COUNTRIES, "REGIONS", "METROS", "CITIES", "POSTAL_CODES")
+NAME_LENGTH, ORDER_NUMBER_LENGTH = 255, 50
+POSTS_A_CALL = 50
+PAGE = "1000"
+CREATE, DELETE = "Create", "Delete"
+CRITERION = "targeting_criterion_id"
+DAILY, TOTAL, BID = "daily_budget_amount_local_micro", "total_budget_amount_local_micro", "bid_amount_local_micro"
+MONEY_NAMES = frozenset({DAILY, TOTAL, BID})
+
+_CAMPAIGN_NAMES = (
+    "name budget_optimization daily_budget_amount_local_micro entity_status purchase_order_number standard_delivery"
+    " total_budget_amount_local_micro"
+)
+_LINE_ITEM_NAMES = (
+    "name advertiser_domain advertiser_user_id android_app_store_identifier audience_expansion bid_amount_local_micro"
+    " bid_strategy categories daily_budget_amount_local_micro duration_in_days end_time entity_status frequency_cap"
+    " goal ios_app_store_identifier pay_by start_time total_budget_amount_local_micro"
+)
+CREATE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "campaign": words(f"funding_instrument_id {_CAMPAIGN_NAMES}"),
+    "adGroup": words(
+        f"campaign_id objective placements product_type primary_web_event_tag standard_delivery {_LINE_ITEM_NAMES}"
+    ),
+    "ad": words("line_item_id tweet_ids"),
+}
+REQUIRED_NAMES: Mapping[str, tuple[str, ...]] = {
+    "campaign": words("funding_instrument_id name"),
+    # end_time stands as required in the reference, but its own example leaves it out.
+    "adGroup": words("campaign_id objective placements product_type start_time"),
+    "ad": words("line_item_id tweet_ids"),
+}
+UPDATE_NAMES: Mapping[str, tuple[str, ...]] = {
+    "campaign": words(_CAMPAIGN_NAMES),
+    "adGroup": words(_LINE_ITEM_NAMES),
+}
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def call(
+    method: str, path: str, query: Mapping[str, str], *, nature: Nature = "read", body: Json = None, **slots: str
+) -> Request:
+    """A request; parameters stand in the query, whatever the method, in the order of their names."""
+    in_order = dict(sorted(query.items()))
+    encoding: Encoding = "none" if body is None else "json"
+    return Request(method, f"{API}{path}", slots, in_order, body=body, encoding=encoding, nature=nature)
+
+
+def of_account(account: Account, path: str, **query: str) -> Request:
+    """A read of something that the account has."""
+    return call("GET", f"/accounts/{{account}}/{path}", query, account=account.native_id)
+
+
+def locations(query: Mapping[str, str]) -> Request:
+    """A read of places that can be targeted."""
+    return call("GET", "/targeting_criteria/locations", query)
+
+
+def posts(account: Account, query: Mapping[str, str]) -> Request:
+    """A read of published posts; without ``timeline_type`` only those that followers never saw would be listed."""
+    fixed = {"tweet_type": "PUBLISHED", "timeline_type": "ALL", "trim_user": "true"}
+    return of_account(account, "tweets", **fixed, **query)
+
+
+def job_states(account: Account, ids: str) -> Request:
+    """The states of reports. Its cursor may be set although all that were asked for are there: it is not followed."""
+    return call("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
+
+
+# -- values -------------------------------------------------------------------------------------------------------
+
+# X Ads API, currencies: fraction digits that are not 2.
+_DIGITS = {**dict.fromkeys(words("VND KRW CLP JPY"), 0), **dict.fromkeys(words("KWD IQD BHD TND"), 3)}
+
+
+def unit(account: Account) -> Unit:
+    """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
+    currency = currency_of(account)
+    exponent(currency, "account.currency")  # refuses what is no currency
+    return Unit(1_000_000, step=10 ** (6 - _DIGITS.get(currency, 2)))
+
+
+def native_time(value: str, path: str) -> str:
+    """An instant as X writes it: UTC, whole seconds."""
+    return utc_text(instant(value, path))
+
+
+def parameter(value: Json, path: str) -> str:
+    """A native value as a query parameter: lists joined by commas, booleans in small letters."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if is_number(value):
+        return format(value, "f") if not isinstance(value, int) else str(value)
+    if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple) for one in value):
+        return ",".join(parameter(one, path) for one in value)
+    raise refused(path, "type", "X takes texts, numbers, booleans, and lists of them.")
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+OPERATION_ERROR = "operation_errors"
+"""Stands beside the code of every error of a batch: batches are all or nothing, so that any error refuses all of it."""
+
+
+def _operations(body: Json) -> Iterator[tuple[int, Json]]:
+    """The errors of a batch with the position that they speak of; an entry is a list of errors (unverified)."""
+    entries = read(body, f"/{OPERATION_ERROR}")
+    for position, entry in enumerate(entries if isinstance(entries, list) else ()):
+        yield from ((position, one) for one in (entry if isinstance(entry, list) else [entry]) if one)
+
+
+def _found(one: Json, request_id: str | None, *more: str) -> Found:
+    code, said = text(one, "/code"), [text(one, at) for at in ("/message", "/parameter", "/details")]
+    message = "; ".join(part for part in said if part)
+    return Found((*((code,) if code else ()), *more), message or None, request_id)
+
+
+def error(response: Response) -> Found | None:
+    """The first error of the answer; an error of a batch carries OPERATION_ERROR too."""
+    body, request_id = response.body if response.state == "json" else None, response.headers.get(REQUEST_ID_HEADER)
+    for one in found_at(body, "/errors/*"):
+        return _found(one, request_id)
+    for _, one in _operations(body):
+        return _found(one, request_id, OPERATION_ERROR)
+    return Found((), None, request_id) if response.status >= 400 else None
+
+
+def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What a batch says of each sent operation: ``data`` in the order sent, or errors, which refuse all of it."""
+    sent = request.body if isinstance(request.body, list) else []
+    data = found_at(response.body, "/data/*")
+    answers = [ItemAnswer(position, _same(sent, position, one)) for position, one in enumerate(data)]
+    request_id = response.headers.get(REQUEST_ID_HEADER)
+    errors = dict(reversed(list(_operations(response.body))))
+    if errors:
+        # An id beside an error speaks twice of its item: nobody knows then.
+        first = next(iter(sorted(errors)))
+        whole = (
+            _found(errors.get(position, errors[first]), request_id, OPERATION_ERROR) for position in range(len(sent))
+        )
+        return [*answers, *(ItemAnswer(position, error=one) for position, one in enumerate(whole))]
+    return answers if len(answers) == len(sent) else None
+
+
+def _same(sent: Sequence[Json], position: int, answered: Json) -> str | None:
+    """The answered id; None where a deletion is answered by another criterion."""
+    id_ = identifier(read(answered, "/id"))
+    wanted = read(sent, f"/{position}/params/{CRITERION}")
+    return id_ if wanted is None or wanted == id_ else None
+
+
+LOCKED_SECONDS, UNTOLD_SECONDS = 5.0, 60.0
+# The account's own allowance counts before the app's.
+RESET_HEADERS = ("x-account-rate-limit-reset", "x-rate-limit-reset")
+
+
+def wait(response: Response) -> float | None:
+    """Until the allowance is renewed (a Unix time, held against the answer's own clock)."""
+    if response.status == 423:
+        return LOCKED_SECONDS
+    if response.status != 429:
+        return None
+    reset = next((response.headers[name] for name in RESET_HEADERS if name in response.headers), "")
+    sent = _date(response.headers.get("date", ""))
+    if sent is None or not (reset.isascii() and reset.isdigit() and len(reset) < 13):
+        return UNTOLD_SECONDS
+    return max(1.0, int(reset) - sent.timestamp())
+
+
+def _date(header: str) -> datetime | None:
+    try:
+        return parsedate_to_datetime(header)
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def next_cursor(response: Response) -> str | None:
+    """The cursor of the next page; none, or an empty one, is the end."""
+    return text(response.body, "/next_cursor") or None
+
+
+def following(request: Request, response: Response) -> Request | None:
+    """The request of the next page."""
+    cursor = next_cursor(response)
+    return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
