@@ -61,10 +61,11 @@ class Output:
 
 @frozen
 class Promise:
-    """What else must be true of a good answer."""
+    """What else must be true of a good answer; ``any_case``: a word in capitals or small letters alike (Snapchat)."""
 
     at: str
     equals: Json
+    any_case: bool = False
 
 
 @frozen
@@ -158,7 +159,7 @@ class Step:
         if self.outputs:
             value["outputs"] = [_output_json(output) for output in self.outputs]
         if self.promises:
-            value["promises"] = [{"at": promise.at, "equals": promise.equals} for promise in self.promises]
+            value["promises"] = [_promise_json(promise) for promise in self.promises]
         if self.items is not None:
             value["items"] = _items_json(self.items)
         if self.overlay is not None:
@@ -195,7 +196,10 @@ class Step:
                 )
                 for output in value.get("outputs", ())
             ),
-            promises=tuple(Promise(promise["at"], promise["equals"]) for promise in value.get("promises", ())),
+            promises=tuple(
+                Promise(promise["at"], promise["equals"], promise.get("anyCase", False))
+                for promise in value.get("promises", ())
+            ),
             items=None if items is None else Items(**items),
             overlay=None
             if overlay is None
@@ -233,6 +237,11 @@ def _output_json(output: Output) -> dict[str, Json]:
     if output.prefix:
         value["prefix"] = output.prefix
     return value
+
+
+def _promise_json(promise: Promise) -> dict[str, Json]:
+    value: dict[str, Json] = {"at": promise.at, "equals": promise.equals}
+    return value | {"anyCase": True} if promise.any_case else value
 
 
 def _items_json(items: Items) -> dict[str, Json]:
@@ -450,7 +459,13 @@ def taken(step: Step, response: Response) -> dict[str, str | list[str]] | None:
 def kept(step: Step, response: Response) -> bool:
     """Whether every promise of the step holds in the answer."""
     answer: dict[str, Any] = {"body": response.body if response.state == "json" else None, "headers": response.headers}
-    return all(_equal(read(answer, promise.at), promise.equals) for promise in step.promises)
+    return all(_holds(promise, read(answer, promise.at)) for promise in step.promises)
+
+
+def _holds(promise: Promise, found: Json) -> bool:
+    if promise.any_case and isinstance(found, str):
+        return bool(found.casefold() == promise.equals.casefold())
+    return _equal(found, promise.equals)
 
 
 def _equal(found: Json, wanted: Json) -> bool:
