@@ -1,0 +1,1 @@
+"""Snapchat: campaigns, ad squads and ads over the Snap Marketing API."""
