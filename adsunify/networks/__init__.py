@@ -26,6 +26,7 @@ ADAPTERS: Mapping[str, str] = {
     "pinterest": "adsunify.networks.pinterest",
     "linkedin": "adsunify.networks.linkedin",
     "amazon": "adsunify.networks.amazon",
+    "x": "adsunify.networks.x",
 }
 """Network code to the folder of its adapter."""
 

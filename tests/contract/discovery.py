@@ -62,6 +62,11 @@ SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
         "schedule.endAt": "2027-01-16T09:00:00Z",
         "targeting.native": {"location_ids": ["6252001"]},
     },
+    "x": {
+        "targeting.native": {
+            "criteria": [{"targeting_type": "GENDER", "targeting_value": "1", "operator_type": "EQ"}],
+        },
+    },
 }
 """Values in the form that a network's rows ask for in words."""
 
