@@ -46,6 +46,16 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         },
         "platform": {"boardId": "730146114520000001"},
     },
+    "linkedin": {
+        "bid": "4.50",
+        "targeting": {
+            "native": {
+                "include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:103644278"]}}]},
+            },
+        },
+        "creative": {"existingId": "urn:li:share:6850000000000000001"},
+        "platform": {"pageId": "7700123", "locale": {"country": "US", "language": "en"}},
+    },
     "amazon": {
         "goal": "conversions",
         "bid": "0.75",

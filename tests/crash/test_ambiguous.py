@@ -102,6 +102,7 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
     "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
     "pinterest": {"code": 987654, "message": "?"},
+    "linkedin": {"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
 }
 """An error in a success that stands in no table."""
@@ -146,6 +147,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     # an atomic request cannot have been done in part
     "google": {"partial": "unknown", "error_in_200": "rejected"},
     "meta": {},
+    "linkedin": {},
     "pinterest": {},
 }
 

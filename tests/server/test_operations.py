@@ -25,6 +25,7 @@ CREATES = {
     "meta": "/v26.0/act_1001/campaigns",
     "google": "/v*googleAds:mutate",
     "pinterest": "/v5/pins",
+    "linkedin": "/rest/adAccounts/*/adCampaignGroups",
     "amazon": "/sp/campaigns",
 }
 """The first write of a create, as the faults name it."""
