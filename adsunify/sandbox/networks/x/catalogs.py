@@ -1,0 +1,221 @@
+"""What may be looked up (sheet section 13): targeting options, bidding rules, placements, audiences, tags."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+
+from attrs import field, frozen
+
+from adsunify.sandbox.framework import Answer, Check, Request, choice, text
+from adsunify.sandbox.networks.x.answers import Data, account_of, answered, given, many, moment
+from adsunify.sandbox.networks.x.lists import listed
+from adsunify.sandbox.networks.x.tables import IDS, MICROS, PLACEMENTS, denomination
+
+_COUNTRY: Check = text(2, 2, "[A-Z]{2}")
+_Q = "q"
+
+
+def _hex(word: str) -> str:
+    return hashlib.sha256(word.encode()).hexdigest()[:16]
+
+
+def _place(location_type: str, country: str, name: str, value: str | None = None) -> Data:
+    return {"name": name, "country_code": country, "location_type": location_type, "targeting_type": "LOCATION",
+            "targeting_value": value or _hex(f"{location_type} {country} {name}")}  # fmt: skip
+
+
+# section 9 gives the id of the United States, its example that of France; all others are drawn from the name
+_COUNTRIES: Mapping[str, str] = {
+    "AT": "Austria", "AU": "Australia", "BE": "Belgium", "BR": "Brazil", "CA": "Canada", "CH": "Switzerland",
+    "DE": "Germany", "DK": "Denmark", "ES": "Spain", "FI": "Finland", "FR": "France", "GB": "United Kingdom",
+    "IE": "Ireland", "IN": "India", "IT": "Italy", "JP": "Japan", "KR": "Korea", "MX": "Mexico", "NL": "Netherlands",
+    "NO": "Norway", "NZ": "New Zealand", "PL": "Poland", "PT": "Portugal", "SE": "Sweden", "SG": "Singapore",
+    "US": "United States",
+}  # fmt: skip
+_KNOWN = {"US": "96683cc9126741d1", "FR": "0a1b2c3d4e5f6071"}
+LOCATIONS: tuple[Data, ...] = (
+    *(_place("COUNTRIES", code, name, _KNOWN.get(code)) for code, name in _COUNTRIES.items()),
+    *(_place("REGIONS", "US", name) for name in ("California", "New York", "Texas", "Washington")),
+    *(_place("REGIONS", "FR", name) for name in ("Bretagne", "Ile-de-France")),
+    *(_place("METROS", "US", name) for name in ("New York NY", "San Francisco-Oakland-San Jose CA")),
+    *(_place("CITIES", "US", name) for name in ("Austin, TX", "New York, NY", "San Francisco, CA", "Seattle, WA")),
+    *(_place("CITIES", "JP", name) for name in ("Osaka", "Tokyo")),
+    *(_place("POSTAL_CODES", "US", name) for name in ("10001", "94103")),
+)
+
+
+def _options(targeting_type: str, named: Mapping[str, str], **beside: object) -> tuple[Data, ...]:
+    return tuple(
+        {"name": name, "targeting_type": targeting_type, "targeting_value": value, **beside}
+        for value, name in named.items()
+    )
+
+
+@frozen
+class Options:
+    """A list of targeting options: its rows, and the parameters it takes. `by`: parameter -> member it selects by."""
+
+    rows: Sequence[Data]
+    search: bool = True
+    required: Mapping[str, Check] = field(factory=dict)
+    optional: Mapping[str, Check] = field(factory=dict)
+    by: Mapping[str, str] = field(factory=dict)
+    page: int = 1000
+
+
+_EVENT_TYPES = ("CONFERENCE", "HOLIDAY", "MUSIC_AND_ENTERTAINMENT", "OTHER", "POLITICS", "RECURRING", "SPORTS")
+_EVENTS: tuple[Data, ...] = tuple(
+    {"name": name, "event_type": kind, "targeting_value": value, "country_code": None, "is_global": True,
+     "start_time": start, "end_time": end, "reach": None, "top_hashtags": [], "top_tweets": [], "top_users": [],
+     "country_breakdown_percentage": None, "device_breakdown_percentage": None, "gender_breakdown_percentage": None}
+    for value, kind, name, start, end in (
+        ("1s", "SPORTS", "Four Hills Tournament", "2026-12-29T00:00:00Z", "2027-01-06T23:59:59Z"),
+        ("2h", "HOLIDAY", "New Year", "2026-12-31T00:00:00Z", "2027-01-01T23:59:59Z"),
+        ("3m", "MUSIC_AND_ENTERTAINMENT", "Song contest", "2027-05-11T00:00:00Z", "2027-05-15T23:59:59Z"),
+    )
+)  # fmt: skip
+_LOCALES = ("en-US", "en-GB", "fr-FR", "ja-JP")
+_SHOWS = (
+    {"name": "Alpine Rescue", "genre": "Drama", "locales": ["en-US", "en-GB"], "targeting_value": "10027243420"},
+    {"name": "Cook the Hut", "genre": "Reality", "locales": ["en-US"], "targeting_value": "10027243421"},
+    {"name": "Ski Jumping Tonight", "genre": "Sports", "locales": ["en-US", "ja-JP"], "targeting_value": "10027243422"},
+)  # fmt: skip
+
+OPTIONS: Mapping[str, Options] = {
+    "locations": Options(
+        LOCATIONS,
+        optional={
+            "location_type": choice("COUNTRIES", "REGIONS", "METROS", "CITIES", "POSTAL_CODES"),
+            "country_code": _COUNTRY,
+        },
+        by={"location_type": "location_type", "country_code": "country_code"},
+    ),
+    "interests": Options(_options("INTEREST", {"12011": "Sports/Skiing", "12012": "Sports/Snowboarding",
+                                               "6007": "Home and garden/Gardening"})),
+    "languages": Options(_options("LANGUAGE", {"de": "German", "en": "English", "fr": "French", "ja": "Japanese"})),
+    "platforms": Options(
+        _options("PLATFORM", {"0": "iOS", "1": "Android", "2": "BlackBerry phones and tablets",
+                              "3": "Mobile web on other devices", "4": "Desktop and laptop computers"}),
+        optional={"lang": text()},
+    ),
+    "devices": Options((
+        *_options("DEVICE", {"1a": "iPhone 15", "1b": "iPhone 16"}, manufacturer="Apple", os_type="IOS"),
+        *_options("DEVICE", {"2a": "Pixel 9"}, manufacturer="Google", os_type="ANDROID"),
+    )),
+    "platform_versions": Options((
+        *_options("PLATFORM_VERSION", {"1hu": "18.0", "1hv": "18.1"}, number="18", os_type="IOS", platform="iOS"),
+        *_options("PLATFORM_VERSION", {"2hu": "15"}, number="15", os_type="ANDROID", platform="Android"),
+    )),
+    "conversations": Options(
+        (
+            *_options("CONVERSATION", {"7k1": "Alpine skiing", "7k2": "Ski jumping"}, conversation_type="SPORTS"),
+            *_options("CONVERSATION", {"7k3": "Camping"}, conversation_type="LIFESTYLES"),
+        ),
+        search=False,
+        optional={"conversation_type": text(pattern="[A-Z_]+")},
+        by={"conversation_type": "conversation_type"},
+    ),
+    "network_operators": Options(
+        (
+            *_options("NETWORK_OPERATOR", {"1t": "Cell Alpha", "2t": "Cell Beta"}, country_code="US"),
+            *_options("NETWORK_OPERATOR", {"3t": "Mobile Gamma"}, country_code="FR"),
+        ),
+        optional={"country_code": _COUNTRY},
+        by={"country_code": "country_code"},
+    ),
+    "app_store_categories": Options(
+        (
+            *_options("APP_STORE_CATEGORY", {"q8v": "Games"}, os_type="IOS"),
+            *_options("APP_STORE_CATEGORY", {"q8w": "Shopping"}, os_type="ANDROID"),
+        ),
+        optional={"os_type": choice("ANDROID", "IOS")},
+        by={"os_type": "os_type"},
+    ),
+    "events": Options(
+        _EVENTS,
+        search=False,
+        required={"event_types": many(choice(*_EVENT_TYPES), len(_EVENT_TYPES))},
+        optional={"country_codes": many(_COUNTRY, IDS), "start_time": moment, "end_time": moment},
+        by={"event_types": "event_type"},
+    ),
+    "tv_markets": Options(
+        tuple({"name": one[3:], "country_code": one[3:], "locale": one} for one in _LOCALES), search=False
+    ),
+    "tv_shows": Options(_SHOWS, required={"locale": choice(*_LOCALES)}, by={"locale": "locales"}, page=50),
+}  # fmt: skip
+_NAMES = {
+    (row["targeting_type"], row["targeting_value"]): row["name"]
+    for options in OPTIONS.values()
+    for row in options.rows
+    if "targeting_type" in row
+}
+
+
+def name_of(targeting_type: str, value: str) -> str:
+    """What people call a targeting value."""
+    return str(_NAMES.get((targeting_type, value), value))
+
+
+def options(request: Request) -> Answer:
+    """`GET /12/targeting_criteria/<resource>`."""
+    table = OPTIONS[request.slots["resource"]]
+    asked = dict(request.pairs)
+    wanted = {member: asked[name].split(",") for name, member in table.by.items() if name in asked}
+    if request.slots["resource"] == "network_operators":
+        wanted.setdefault("country_code", ["US"])  # the parameter's default
+    rows = [
+        row for row in table.rows if all(set(values) & set(_texts(row[member])) for member, values in wanted.items())
+    ]
+    search = "name" if table.search else None
+    return listed(request, rows, {}, table.required, table.optional, search, table.page)
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+
+
+def bidding_rules(request: Request) -> Answer:
+    """`GET /12/bidding_rules`: of one currency, or of those of the accounts."""
+    asked = given(request, optional={"currency": text(3, 3, "[A-Z]{3}")})
+    currencies = [asked["currency"]] if asked else sorted({one.currency for one in request.world.accounts.values()})
+    rows = [
+        {"currency": one, "minimum_cpe_bid_local_micro": denomination(one),
+         "maximum_cpe_bid_local_micro": 1_000 * MICROS if denomination(one) < MICROS else 100_000 * MICROS,
+         "minimum_denomination": denomination(one)}
+        for one in currencies
+    ]  # fmt: skip
+    return answered(request, rows)
+
+
+def placements(request: Request) -> Answer:
+    """`GET /12/line_items/placements`."""
+    asked = given(request, optional={"product_type": choice(*PLACEMENTS)})
+    rows = [
+        {"product_type": product, "placements": list(names)}
+        for product, names in PLACEMENTS.items()
+        if product == asked.get("product_type", product)
+    ]
+    return answered(request, rows)
+
+
+def audiences(request: Request) -> Answer:
+    """`GET accounts/:a/custom_audiences`."""
+    account_of(request)
+    rows: list[Data] = [
+        {"id": "2906h", "name": "Newsletter readers", "audience_type": "CRM", "audience_size": 41_000,
+         "targetable": True, "reasons_not_targetable": [], "deleted": False},
+        {"id": "2906i", "name": "Too small", "audience_type": "WEB", "audience_size": None,
+         "targetable": False, "reasons_not_targetable": ["TOO_SMALL"], "deleted": False},
+    ]  # fmt: skip
+    return listed(request, rows, {"custom_audience_ids": "id"}, search="name")
+
+
+def tags(request: Request) -> Answer:
+    """`GET accounts/:a/tracking_tags`."""
+    account = account_of(request)
+    rows: list[Data] = [
+        {"id": "6thp", "line_item_id": one.id, "tracking_tag_type": "IMPRESSION_TAG", "deleted": False,
+         "tracking_tag_url": "https://tags.example/pixel?line=1", "created_at": "2020-01-01T00:00:00Z",
+         "updated_at": "2020-01-01T00:00:00Z"}
+        for one in request.world.entities("line_item", account.id)[:1]
+    ]  # fmt: skip
+    return listed(request, rows, {"line_item_ids": "line_item_id", "tracking_tag_ids": "id"})

@@ -1,0 +1,87 @@
+"""What a campaign did on a day: plausible, and the same whenever it is asked for.
+
+Drawn from a digest of campaign and day; money in micros, a multiple of what the currency can hold.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import date, datetime, tzinfo
+from typing import Any
+
+from adsunify.sandbox.framework import Entity
+from adsunify.sandbox.networks.x.answers import Data, read_moment
+from adsunify.sandbox.networks.x.tables import CONVERSION_PARTS, METRICS, MICROS, denomination
+
+Figures = dict[str, int]
+
+
+def ran(campaign: Entity, day: date, zone: tzinfo, today: date) -> bool:
+    """Whether the campaign ran on a day: metrics of what is paused or deleted now stay (section 12)."""
+    begun, ended = campaign.data.get("ran_from"), campaign.data.get("ran_until")
+    if begun is None or day > today or day < _day(begun, zone):
+        return False
+    return ended is None or day <= _day(ended, zone)
+
+
+def _day(text: str, zone: tzinfo) -> date:
+    return read_moment(text).astimezone(zone).date()
+
+
+def figures(campaign: Entity, day: date) -> Figures:
+    """One campaign on one day."""
+    digest = hashlib.sha256(f"{campaign.account} {campaign.id} {day}".encode()).digest()
+    drawn = [int.from_bytes(digest[start : start + 4], "big") for start in range(0, 32, 4)]
+    smallest = denomination(campaign.data["currency"])
+    impressions = 2_000 + drawn[0] % 6_000
+    clicks = impressions * (6 + drawn[1] % 12) // 1_000
+    links = clicks * (55 + drawn[2] % 30) // 100
+    per_link = (30 + drawn[3] % 60) * (MICROS if smallest == MICROS else MICROS // 100)
+    charged = links * per_link // smallest * smallest
+    daily = campaign.data.get("daily_budget_amount_local_micro")
+    return {
+        "impressions": impressions,
+        "clicks": clicks,
+        "url_clicks": links,
+        "engagements": clicks + drawn[4] % 40,
+        "likes": drawn[4] % 25,
+        "retweets": drawn[5] % 6,
+        "replies": drawn[6] % 4,
+        "follows": drawn[7] % 3,
+        "card_engagements": links,
+        "qualified_impressions": impressions * 7 // 10,
+        "billed_engagements": links,
+        "billed_charge_local_micro": charged if daily is None else min(charged, daily),
+        "conversion_purchases": links * (2 + drawn[5] % 5) // 100,
+        "conversion_sign_ups": links * (1 + drawn[6] % 3) // 100,
+        "conversion_site_visits": links * 6 // 10,
+    }
+
+
+def metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:
+    """The metrics of the groups; `days`: for each slot of the series the figures of all that ran.
+
+    A metric without any data in the range is null, not a list (section 12): these posts have no video.
+    """
+    return {name: _metric(name, days) for group in groups for name in METRICS[group]}
+
+
+def _metric(name: str, days: Sequence[Sequence[Figures]]) -> Any:
+    known = any(name in figure for slot in days for figure in slot)
+    series = [sum(figure.get(name, 0) for figure in slot) for slot in days] if known else None
+    if not name.startswith("conversion_"):
+        return series
+    if series is None:
+        return dict.fromkeys(CONVERSION_PARTS)
+    return {
+        **dict.fromkeys(CONVERSION_PARTS),
+        "metric": series,
+        "post_view": [one // 3 for one in series],
+        "post_engagement": [one - one // 3 for one in series],
+        "assisted": [0 for _ in series],
+    }
+
+
+def midnights(start: datetime, offset: Any, length: int) -> list[date]:
+    """The local days from `start` on, counted with one offset for all of them."""
+    first = (start + offset).date()
+    return [date.fromordinal(first.toordinal() + step) for step in range(length)]

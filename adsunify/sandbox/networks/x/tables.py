@@ -1,0 +1,186 @@
+"""The tables of the simulated X Ads network: hosts, enums, limits, error codes, metrics, demo accounts."""
+
+from collections.abc import Mapping
+
+from attrs import frozen
+
+from adsunify.sandbox.framework import Account, Login
+
+HOST = "ads-api.x.com"
+LOGIN_HOST = "api.x.com"
+DOWNLOAD_HOST = "ton.twimg.com"  # sheet section 12
+
+# section 2: access tokens do not end and there is nothing to refresh; the user's id stands before the dash
+USER_ID, SCREEN_NAME = "1730999", "sandbox_x"
+LOGIN = Login(
+    pages=((LOGIN_HOST, "/oauth/authorize"),), access_seconds=None, refreshes=False, access_prefix=f"{USER_ID}-"
+)
+
+# section 7: digits after the point; amounts are micros of the currency
+PLACES = {"VND": 0, "KRW": 0, "CLP": 0, "JPY": 0, "KWD": 3, "IQD": 3, "BHD": 3, "TND": 3}
+MICROS = 1_000_000
+
+
+def denomination(currency: str) -> int:
+    """The smallest amount of a currency in micros: every amount is a multiple of it."""
+    return MICROS // (1, 10, 100, 1_000)[PLACES.get(currency, 2)]
+
+
+@frozen
+class Instrument:
+    """A funding instrument that is there from the start. `problem`: why it cannot fund, where it cannot."""
+
+    id: str
+    type: str
+    description: str
+    currency: str
+    problem: str | None = None
+
+
+def _account(id: str, name: str, currency: str, timezone: str, *instruments: Instrument,  # noqa: A002 - as Account
+             permissions: tuple[str, ...] = ("ACCOUNT_ADMIN", "TWEET_COMPOSER")) -> Account:  # fmt: skip
+    return Account(id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
+
+
+# The account object has no currency: it is that of the first instrument that is able to fund (section 3).
+ACCOUNTS = (
+    _account(
+        "18ce54d4x5t", "Demo Outdoor US", "USD", "America/New_York",
+        Instrument("k9x2", "CREDIT_CARD", "Visa ending in 4242", "USD"),
+    ),
+    _account(
+        "18ce55gkc1j", "Demo Outdoor JP", "JPY", "Asia/Tokyo",
+        Instrument("m4jp7", "CREDIT_LINE", "Credit line Tokyo", "JPY"),
+    ),
+    _account(
+        "18ce55pq2eu", "Demo Agency EU", "EUR", "Europe/Berlin",
+        Instrument("g7bp1", "CREDIT_CARD", "Expired card in pounds", "GBP", "EXPIRED"),
+        Instrument("e2ur5", "CREDIT_LINE", "Credit line Berlin", "EUR"),
+        Instrument("a3cl9", "AGENCY_CREDIT_LINE", "Agency line, daily budgets only", "EUR"),
+    ),
+    _account(
+        "18ce55vw9gb", "Demo Analyst GB", "GBP", "Europe/London",
+        Instrument("l5gb3", "INSERTION_ORDER", "Order 7781", "GBP"), permissions=("CAMPAIGN_ANALYST",),
+    ),
+)  # fmt: skip
+WRITERS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
+DAILY_ONLY = "AGENCY_CREDIT_LINE"  # section 5: some types insist on a daily budget; which ones is our choice
+
+# every post of digits exists for the account's full user, except these; posts are those of section 9's promotable users
+FULL_USER, REPOSTS_USER = "756201191646691328", "2417045708"
+REPOSTED = "1880000000000000002"  # belongs to REPOSTS_USER, whose posts are promoted as
+HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts (section 5)
+WITHOUT_LINK = "1880000000000000003"  # neither website card nor link: not for WEBSITE_CLICKS
+POSTS: Mapping[str, tuple[str, str]] = {
+    "1880000000000000001": (FULL_USER, "Winter sale: ski boots from 89. https://shop.example/boots"),
+    REPOSTED: (REPOSTS_USER, "We wear these all winter. https://shop.example/boots"),
+    WITHOUT_LINK: (FULL_USER, "Snow is coming."),
+}
+
+CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request (section 17): the accounts asked for it
+LINE_ITEMS_PER_CAMPAIGN = 100
+JOBS_IN_PROGRESS = 100
+IDS = 200  # of an id filter
+
+STATUSES = ("ACTIVE", "PAUSED", "DRAFT")
+# objective -> its goals, the default first. Sections 5 and 6 say it for WEBSITE_CLICKS; the rest is our choice.
+GOALS: Mapping[str, tuple[str, ...]] = {
+    "WEBSITE_CLICKS": ("LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"),
+    "REACH": ("MAX_REACH", "REACH_WITH_ENGAGEMENT"),
+    "ENGAGEMENTS": ("ENGAGEMENT",),
+    "FOLLOWERS": ("FOLLOWERS",),
+    "VIDEO_VIEWS": ("VIDEO_VIEW", "VIEW_3S_100PCT", "VIEW_6S", "VIEW_15S"),
+    "PREROLL_VIEWS": ("PREROLL", "PREROLL_STARTS"),
+    "APP_INSTALLS": ("APP_CLICKS", "APP_INSTALLS", "APP_PURCHASES"),
+    "APP_ENGAGEMENTS": ("APP_CLICKS",),
+}
+EVERY_GOAL = tuple(goal for goals in GOALS.values() for goal in goals)
+NO_MAXIMUM = frozenset({"REACH", "FOLLOWERS"})  # section 6: MAX is not allowed there
+CAPPED = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # section 14: frequency caps
+STRATEGIES = ("AUTO", "MAX", "TARGET")
+PAYING = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
+EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
+PLACEMENTS: Mapping[str, tuple[str, ...]] = {
+    "PROMOTED_TWEETS": (
+        "ALL_ON_TWITTER", "PUBLISHER_NETWORK", "TAP_BANNER", "TAP_FULL", "TAP_FULL_LANDSCAPE", "TAP_NATIVE",
+        "TAP_MRECT", "TWITTER_PROFILE", "TWITTER_REPLIES", "TWITTER_SEARCH", "TWITTER_TIMELINE",
+    ),
+    "PROMOTED_ACCOUNT": ("ALL_ON_TWITTER", "TWITTER_TIMELINE"),
+    "MEDIA": ("ALL_ON_TWITTER", "PUBLISHER_NETWORK"),
+}  # fmt: skip
+EVERY_PLACEMENT = PLACEMENTS["PROMOTED_TWEETS"]
+
+OPERATORS = ("EQ", "NE", "GTE", "LT")
+AGES = (
+    "AGE_13_TO_24", "AGE_13_TO_34", "AGE_13_TO_49", "AGE_13_TO_54", "AGE_OVER_13", "AGE_18_TO_34", "AGE_18_TO_49",
+    "AGE_18_TO_54", "AGE_OVER_18", "AGE_21_TO_34", "AGE_21_TO_49", "AGE_21_TO_54", "AGE_OVER_21", "AGE_25_TO_49",
+    "AGE_25_TO_54", "AGE_OVER_25", "AGE_35_TO_49", "AGE_35_TO_54", "AGE_OVER_35", "AGE_OVER_50",
+)  # fmt: skip
+# targeting type -> pattern of its values (sections 9 and 13; where neither says, anything printable)
+TARGETING: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("DEVICE", "EVENT", "CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "CONVERSATION", "ENGAGEMENT_TYPE",
+         "FOLLOWERS_OF_USER", "INTEREST", "LIVE_TV_EVENT", "NETWORK_ACTIVATION_DURATION", "NETWORK_OPERATOR",
+         "PLATFORM_VERSION", "SIMILAR_TO_FOLLOWERS_OF_USER", "TV_SHOW", "USER_ENGAGEMENT", "USER_ENGAGEMENT_LOOKALIKE",
+         "WIFI_ONLY", "CUSTOM_AUDIENCE", "CUSTOM_AUDIENCE_EXPANDED", "APP_STORE_CATEGORY",
+         "APP_STORE_CATEGORY_LOOKALIKE", "APP_LIST"), r"\S+"),
+    **dict.fromkeys(("BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"), r"\S(.*\S)?"),
+    "LOCATION": "[0-9a-f]{16}",
+    "LANGUAGE": "[a-z]{2}(-[a-z]{2})?",
+    "GENDER": "[12]",
+    "PLATFORM": "[0-4]",
+    "AGE": "|".join(AGES),
+}  # fmt: skip
+KEYWORDS = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
+# section 9: how many criteria of these types one line item holds
+MOST_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
+    (frozenset({"LOCATION"}), 2_000),
+    (KEYWORDS, 1_000),
+    (frozenset({"INTEREST"}), 100),
+    (frozenset({"AGE"}), 1),
+    (frozenset({"EVENT"}), 1),
+)
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "ENGAGEMENT": (
+        "engagements", "impressions", "retweets", "replies", "likes", "follows", "card_engagements", "clicks",
+        "app_clicks", "url_clicks", "qualified_impressions", "carousel_swipes",
+    ),
+    "BILLING": ("billed_engagements", "billed_charge_local_micro"),
+    "VIDEO": (
+        "video_total_views", "video_views_25", "video_views_50", "video_views_75", "video_views_100",
+        "video_cta_clicks", "video_content_starts", "video_3s100pct_views", "video_6s_views", "video_15s_views",
+    ),
+    "WEB_CONVERSION": (
+        "conversion_purchases", "conversion_sign_ups", "conversion_site_visits", "conversion_downloads",
+        "conversion_custom", "conversion_add_to_carts", "conversion_checkouts_initiated", "conversion_content_views",
+        "conversion_payment_info_additions", "conversion_add_to_wishlists", "conversion_searches",
+        "conversion_landing_page_views", "conversion_subscriptions",
+    ),
+    "MOBILE_CONVERSION": ("mobile_conversion_installs", "mobile_conversion_re_engages"),
+    "LIFE_TIME_VALUE_MOBILE_CONVERSION": ("mobile_conversion_lifetime_value_purchases",),
+}  # fmt: skip
+CONVERSION_PARTS = (
+    "metric", "post_view", "post_engagement", "assisted", "order_quantity", "order_quantity_view",
+    "order_quantity_engagement", "sale_amount", "sale_amount_view", "sale_amount_engagement",
+)  # fmt: skip
+
+# section 15 and the error table: code -> HTTP status
+HTTP: Mapping[str, int] = {
+    **dict.fromkeys(
+        ("INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS", "INCLUSIVE_PARAMETERS",
+         "INVALID_DENOMINATION", "INVALID_TWEET", "INVALID_TIME_WINDOW", "INVALID_FUNDING_INSTRUMENT",
+         "INVALID_TARGETING_TYPE", "TOO_MANY_CAMPAIGNS", "TOO_MANY_LINE_ITEMS", "REQUEST_TOO_COMPLEX"), 400),
+    "UNAUTHORIZED_ACCESS": 401,
+    **dict.fromkeys(("READONLY_CLIENT_APPLICATION", "ACTION_NOT_ALLOWED", "ACCOUNT_NOT_FOUND"), 403),
+    **dict.fromkeys(
+        ("CAMPAIGN_NOT_FOUND", "LINE_ITEM_NOT_FOUND", "PROMOTED_TWEET_NOT_FOUND", "TARGETING_CRITERION_NOT_FOUND",
+         "FUNDING_INSTRUMENT_NOT_FOUND", "TWEET_NOT_FOUND", "PROMOTABLE_USER_NOT_FOUND", "NOT_FOUND",
+         "ROUTE_NOT_FOUND"), 404),
+    "METHOD_NOT_ALLOWED": 405,
+    "CANCELLED_REQUEST": 408,
+    "LOCK_ACQUISITION_TIMEOUT": 423,
+    "TOO_MANY_REQUESTS": 429,
+    "INTERNAL_ERROR": 500,
+    "SERVICE_UNAVAILABLE": 503,
+}  # fmt: skip
