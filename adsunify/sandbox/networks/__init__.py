@@ -15,6 +15,7 @@ MODULES = {
     "snapchat": "adsunify.sandbox.networks.snapchat",
     "pinterest": "adsunify.sandbox.networks.pinterest",
     "linkedin": "adsunify.sandbox.networks.linkedin",
+    "x": "adsunify.sandbox.networks.x",
 }
 
 
