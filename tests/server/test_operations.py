@@ -29,6 +29,8 @@ CREATES = {
     "amazon": "/sp/campaigns",
 }
 """The first write of a create, as the faults name it."""
+ANSWERS_EMPTY = {"linkedin"}
+"""Networks whose answer to a good write is a header with the id, and no body."""
 
 
 @pytest.fixture(autouse=True)
@@ -70,7 +72,8 @@ async def test_executing(server: Served, network: str) -> None:
     keys = [step["key"] for step in done["plan"]["steps"]]
     assert states(done) == [(key, 1, "applied") for key in keys]
     for step in done["receipt"]["steps"]:
-        assert step["httpStatus"] in (200, 201, 207) and step["outputs"] and step["response"] and step["error"] is None
+        assert step["httpStatus"] in (200, 201, 207) and step["outputs"] and step["error"] is None
+        assert (step["response"] is None) == (network in ANSWERS_EMPTY)
         assert datetime.fromisoformat(step["intentAt"]) <= datetime.fromisoformat(step["receiptAt"])
     after = server.networks.writes()
     assert after > writes
@@ -235,6 +238,8 @@ async def test_a_network_that_cannot_be_reached(server: Served) -> None:
 @networks
 @pytest.mark.parametrize("fault", ["reset_after", "truncate", "html", "empty", "status"])
 async def test_an_ambiguous_outcome_is_never_repeated(server: Served, network: str, fault: str) -> None:
+    if fault == "empty" and network in ANSWERS_EMPTY:
+        return
     operation, writes = await prepared(server, network), server.networks.writes()
     value = {"value": 502} if fault == "status" else {}
     await server.networks.fault(network, fault, method="POST", path=CREATES[network], **value)
