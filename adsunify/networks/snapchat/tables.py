@@ -15,6 +15,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
+from attrs import evolve
+
 from adsunify.brief import CampaignBrief
 from adsunify.errors import Issue, ProviderUnreadable, refused
 from adsunify.network import (
@@ -90,7 +92,11 @@ def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnsw
     if done:
         return [ItemAnswer(0, native_id)]
     failed = snap.error(response)
-    return [ItemAnswer(0, error=failed)] if native_id is None and failed is not None else None
+    if failed is None:
+        return None
+    if native_id is not None and step.action == "create":  # refused, and yet there is something new: nobody knows
+        return [ItemAnswer(0, native_id, evolve(failed, codes=()))]
+    return [ItemAnswer(0, error=failed)]
 
 
 # -- formats ------------------------------------------------------------------------------------------------------

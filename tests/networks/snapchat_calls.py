@@ -1,0 +1,99 @@
+"""What the tests of the Snapchat adapter share: a brief, answers as Snap gives them, and a driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from adsunify.brief import read_brief
+from adsunify.connecting import App
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.planning import plan_create
+from adsunify.reading import drive
+from adsunify.steps import Plan
+from adsunify.wire import Flow, Request, Response
+
+ID = "11111111-aaaa-4bbb-8ccc-000000000001"
+CAMPAIGN, SQUAD, AD, CREATIVE = (f"{n}{n}{n}{n}{n}{n}{n}{n}-aaaa-4bbb-8ccc-00000000000{n}" for n in (2, 3, 5, 4))
+ACCOUNT = Account("snapchat", ID, "GBP", "Europe/London", {"organizationId": "org-1"})
+API = "https://adsapi.snapchat.com/v1"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+APP = App("app-1", "app-secret")
+BRIEF: dict[str, Any] = {
+    "name": "Winter launch",
+    "goal": "awareness",
+    "budget": {"amount": "900.00", "currency": "GBP", "period": "lifetime"},
+    "bid": "4.25",
+    "schedule": {"startAt": "2026-12-01T09:00:00+01:00", "endAt": "2026-12-20T22:59:00Z"},
+    "targeting": {"countries": ["GB"]},
+    "creative": {"existingId": CREATIVE},
+    "platform": {},
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def json_answer(body: Any, status: int = 200, **headers: str) -> Response:
+    lower = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response.of(status, lower, json.dumps(body).encode())
+
+
+def wrapped(plural: str, name: str, *entities: Mapping[str, Any], cursor: str | None = None) -> Response:
+    """A success with entities, as Snap gives them; the next link names the host that its samples name."""
+    body: dict[str, Any] = {"request_status": "SUCCESS", "request_id": "req-1"}
+    if cursor is not None:
+        body["paging"] = {"next_link": f"https://adsapisc.appspot.com/v1/x?cursor={cursor}&limit=50"}
+    return json_answer(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
+
+
+def refused_item(plural: str, reason: str, status: int = 200) -> Response:
+    item = {"sub_request_status": "ERROR", "sub_request_error_reason": reason}
+    return json_answer({"request_status": "ERROR", "request_id": "req-2", plural: [item]}, status)
+
+
+def creative(**members: Any) -> Response:
+    entity = {"id": CREATIVE, "ad_account_id": ID, "type": "WEB_VIEW", "review_status": "APPROVED", **members}
+    return wrapped("creatives", "creative", {name: one for name, one in entity.items() if one is not None})
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, and what it asked for."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    return drive(flow, answer), asked
+
+
+def created(
+    account: Account = ACCOUNT, now: datetime | None = None, over: Response | None = None, **changes: Any
+) -> Plan:
+    made, _ = run(plan_create(account, read_brief(brief(**changes)), now), over or creative())
+    assert isinstance(made, Plan)
+    return made
+
+
+def issues_of(account: Account = ACCOUNT, over: Response | None = None, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        created(account, over=over, **changes)
+    return {issue.path for issue in refusal.value.issues}

@@ -1,0 +1,620 @@
+"""The Snapchat adapter: plans as the Ads API documents them, refusals, outcomes, native writes, edits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.brief import read_brief
+from adsunify.editing import Edit, Percentage, settings
+from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderThrottled, ProviderUnreadable
+from adsunify.network import Account, words
+from adsunify.networks.snapchat import plans, reads
+from adsunify.networks.snapchat.native import READ_ONLY
+from adsunify.networks.snapchat.tables import NETWORK
+from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.planning import plan_create
+from adsunify.steps import Plan, Step, bound, laid_over
+from adsunify.wire import Response, filled
+
+from .snapchat_calls import (
+    ACCOUNT,
+    AD,
+    API,
+    CAMPAIGN,
+    CREATIVE,
+    ID,
+    NOW,
+    SQUAD,
+    created,
+    creative,
+    issues_of,
+    json_answer,
+    refused_item,
+    run,
+    wrapped,
+)
+
+OUTPUTS = {"campaign": {"id": CAMPAIGN}, "adGroup": {"id": SQUAD}, "ad": {"id": AD}}
+TIMES = {"start_time": "2026-12-01T08:00:00.000Z", "end_time": "2026-12-20T22:59:00.000Z"}
+US = {"targeting__countries": ["US"]}
+LOCALE = {"platform__locale": {"country": "US", "language": "en"}}
+
+
+# -- create -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_is_what_the_documentation_shows() -> None:
+    made = created()
+    requests = [bound(step, OUTPUTS) for step in made.steps]
+    assert [(one.method, filled(one), one.nature) for one in requests] == [
+        ("POST", f"{API}/adaccounts/{ID}/campaigns", "write"),
+        ("POST", f"{API}/campaigns/{CAMPAIGN}/adsquads", "write"),
+        ("POST", f"{API}/adsquads/{SQUAD}/ads", "write"),
+    ]
+    campaign = {
+        "ad_account_id": ID,
+        "name": "Winter launch",
+        "status": "PAUSED",
+        "buy_model": "AUCTION",
+        **TIMES,
+        "objective_v2_properties": {"objective_v2_type": "AWARENESS_AND_ENGAGEMENT"},
+    }
+    squad = {
+        "campaign_id": CAMPAIGN,
+        "name": "Winter launch",
+        "type": "SNAP_ADS",
+        "status": "PAUSED",
+        "placement_v2": {"config": "AUTOMATIC"},
+        "billing_event": "IMPRESSION",
+        "optimization_goal": "IMPRESSIONS",
+        "bid_strategy": "LOWEST_COST_WITH_MAX_BID",
+        "bid_micro": 4250000,
+        "lifetime_budget_micro": 900000000,
+        **TIMES,
+        "targeting": {"geos": [{"country_code": "gb"}]},
+    }
+    ad = {
+        "ad_squad_id": SQUAD,
+        "creative_id": CREATIVE,
+        "name": "Winter launch",
+        "type": "REMOTE_WEBPAGE",
+        "status": "PAUSED",
+    }
+    assert [one.body for one in requests] == [{"campaigns": [campaign]}, {"adsquads": [squad]}, {"ads": [ad]}]
+    assert (made.warnings, made.risk) == ((), "low")
+
+
+def test_what_a_step_waits_for_stands_beside_it() -> None:
+    squad = created().step("adGroup")
+    assert filled(squad.request) == f"{API}/campaigns/{{campaign_id}}/adsquads"
+    assert "campaign_id" not in squad.request.body["adsquads"][0]
+    assert [one.to for one in squad.bindings] == ["/path/campaign_id", "/body/adsquads/0/campaign_id"]
+
+
+def squad_of(**changes: Any) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = created(**changes).step("adGroup").request.body["adsquads"][0]
+    return found
+
+
+def test_without_a_bid_snap_bids() -> None:
+    squad = squad_of(bid=None)
+    assert squad["bid_strategy"] == "AUTO_BID"
+    assert "bid_micro" not in squad
+
+
+def test_a_daily_budget_needs_no_end() -> None:
+    squad = squad_of(budget__period="daily", schedule__endAt=None)
+    assert squad["daily_budget_micro"] == 900_000_000
+    assert {"lifetime_budget_micro", "end_time"}.isdisjoint(squad)
+    assert issues_of(schedule__endAt=None) == {"schedule.endAt"}
+
+
+@pytest.mark.parametrize("period", ["daily", "lifetime"])
+def test_a_budget_has_a_floor(period: str) -> None:
+    assert issues_of(budget__amount="4.999999", budget__period=period) == {"budget.amount"}
+    assert squad_of(budget__amount="5", budget__period=period)[f"{period}_budget_micro"] == 5_000_000
+
+
+def test_micros_are_held_exactly_and_yen_have_them_too() -> None:
+    assert squad_of(budget__amount="5.000001")["lifetime_budget_micro"] == 5_000_001
+    yen = evolve(ACCOUNT, currency="JPY")
+    assert squad_of(account=yen, budget__currency="JPY")["lifetime_budget_micro"] == 900_000_000
+
+
+@pytest.mark.parametrize(
+    ("changes", "geos"),
+    [
+        ({"targeting__countries": ["GB", "GB"]}, [{"country_code": "gb"}]),
+        (
+            {"targeting__countries": None, "targeting__locationIds": ["us:region:1", "us:region:2", "us:metro:3"]},
+            [{"country_code": "us", "region_id": ["1", "2"]}, {"country_code": "us", "metro_id": ["3"]}],
+        ),
+        (
+            {"targeting__countries": None, "targeting__locationIds": ["us:postal:10001"]},
+            [{"country_code": "us", "postal_code": ["10001"]}],
+        ),
+        (
+            {"targeting__countries": ["US"], "targeting__locationIds": ["ca:region:9"], **LOCALE},
+            [
+                {"country_code": "us", "operation": "INCLUDE"},
+                {"country_code": "ca", "region_id": ["9"], "operation": "INCLUDE"},
+            ],
+        ),
+    ],
+)
+def test_places(changes: Mapping[str, Any], geos: list[Any]) -> None:
+    assert squad_of(**changes)["targeting"]["geos"] == geos
+
+
+def test_several_countries_need_one_language() -> None:
+    assert issues_of(targeting__countries=["US", "CA"]) == {"platform.locale"}
+    targeting = squad_of(targeting__countries=["US", "CA"], **LOCALE)["targeting"]
+    assert targeting["demographics"] == [{"languages": ["en"]}]
+    assert squad_of(**US, **LOCALE)["targeting"]["demographics"] == [{"languages": ["en"]}]
+
+
+def test_a_locale_is_of_a_country_that_is_targeted() -> None:
+    assert issues_of(**LOCALE) == {"platform.locale.country"}
+    assert issues_of(targeting={"native": {"geos": [{"country_code": "us"}]}}, **LOCALE) == {"platform.locale"}
+
+
+@pytest.mark.parametrize(
+    ("targeting", "path"),
+    [
+        ({}, "targeting.countries"),
+        ({"locationIds": ["1014221"]}, "targeting.locationIds"),
+        ({"locationIds": ["US:region:1"]}, "targeting.locationIds"),
+        ({"countries": ["US"], "locationIds": ["us:region:1"]}, "targeting.locationIds/0"),
+        ({"locationIds": ["us", "us:metro:1"]}, "targeting.locationIds/1"),
+        ({"countries": ["US"], "keywords": [{"text": "tea"}]}, "targeting.keywords"),
+        ({"native": {"demographics": [{"gender": "MALE"}]}}, "targeting.native"),
+        ({"native": {"geos": [{"country_code": "us"}], "cities": []}}, "targeting.native"),
+    ],
+)
+def test_targeting_that_is_refused(targeting: Mapping[str, Any], path: str) -> None:
+    assert issues_of(targeting=targeting) == {path}
+
+
+def test_native_targeting_goes_as_it_is() -> None:
+    native = {"geos": [{"country_code": "us"}], "interests": [{"category_id": ["SLC_1"]}]}
+    made = created(targeting={"native": native})
+    assert made.step("adGroup").request.body["adsquads"][0]["targeting"] == native
+    assert "auto_expansion_options" in made.warnings[0]
+
+
+def test_special_ad_categories() -> None:
+    categories = {"platform__specialAdCategories": ["HOUSING"]}
+    campaign = created(**categories).step("campaign").request.body["campaigns"][0]
+    assert campaign["regulations"] == {"restricted_delivery_signals": True}
+    off = evolve(ACCOUNT, extras={"restrictedDeliverySignals": "false"})
+    assert issues_of(off, **categories) == {"platform.specialAdCategories"}
+    assert issues_of(platform__specialAdCategories=["POLITICS"]) == {"platform.specialAdCategories"}
+
+
+@pytest.mark.parametrize("member", words("headline body url imageUrl imageHash"))
+def test_an_existing_creative_brings_its_own(member: str) -> None:
+    assert f"creative.{member}" in issues_of(**{f"creative__{member}": "https://tea.example/"})
+
+
+@pytest.mark.parametrize(
+    ("kind", "type_", "warned"),
+    [("SNAP_AD", "SNAP_AD", 0), ("COMPOSITE", "STORY", 0), ("WEB_VIEW", "REMOTE_WEBPAGE", 0), ("REMINDER",) * 2 + (1,)],
+)
+def test_the_ad_is_called_as_its_creative_demands(kind: str, type_: str, warned: int) -> None:
+    made = created(over=creative(type=kind))
+    assert made.step("ad").request.body["ads"][0]["type"] == type_
+    assert len(made.warnings) == warned
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"type": "LENS"},
+        {"type": "APP_INSTALL"},
+        {"type": "PREVIEW"},
+        {"ad_account_id": "other"},
+        {"review_status": "REJECTED"},
+        {"packaging_status": "FAILED"},
+    ],
+)
+def test_a_creative_that_cannot_be_promoted_is_refused(members: Mapping[str, Any]) -> None:
+    assert issues_of(over=creative(**members)) == {"creative.existingId"}
+
+
+def test_a_creative_that_is_not_there_is_refused() -> None:
+    assert issues_of(over=json_answer({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
+
+
+def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
+    with pytest.raises(ProviderThrottled) as later:
+        created(over=creative(packaging_status="PENDING"))
+    assert (later.value.code, later.value.retry_after) == ("media_processing", 5.0)
+
+
+def test_a_start_in_the_past_is_sent_with_a_warning() -> None:
+    made = created(now=datetime(2026, 12, 2, tzinfo=UTC))
+    assert made.step("campaign").request.body["campaigns"][0]["start_time"] == TIMES["start_time"]
+    assert len(made.warnings) == 1
+
+
+@pytest.mark.parametrize("path", sorted(Path("examples/briefs").glob("snapchat-*.json")), ids=lambda path: path.stem)
+def test_the_example_briefs_plan(path: Path) -> None:
+    account = Account("snapchat", ID, "USD", "Etc/UTC")
+    made, _ = run(plan_create(account, read_brief(path.read_bytes()), NOW), creative())
+    assert [step.key for step in made.steps] == ["campaign", "adGroup", "ad"]
+
+
+# -- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+def said(step: Step, answer: Response) -> Any:
+    return outcome(NETWORK, step, step.request, answer)
+
+
+def test_a_success_is_one_on_both_levels_with_an_id() -> None:
+    step = created().step("campaign")
+    assert said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})) == Applied(
+        {"id": CAMPAIGN}, said(step, wrapped("campaigns", "campaign", {"id": CAMPAIGN})).items
+    )
+    for body in (
+        {"campaigns": [{"sub_request_status": "SUCCESS", "campaign": {"id": CAMPAIGN}}]},
+        {"request_status": "SUCCESS", "campaigns": [{"campaign": {"id": CAMPAIGN}}]},
+        {"request_status": "SUCCESS", "campaigns": [{"sub_request_status": "SUCCESS", "campaign": {}}]},
+        {"request_status": "PARTIAL", "campaigns": [{"sub_request_status": "SUCCESS", "campaign": {"id": CAMPAIGN}}]},
+        {"request_status": "SUCCESS", "campaigns": []},
+        {"request_status": "ERROR", "error_code": "E9999"},
+    ):
+        assert isinstance(said(step, json_answer(body)), Ambiguous), body
+
+
+def test_a_refused_item_inside_a_success() -> None:
+    step = created().step("campaign")
+    told = said(step, refused_item("campaigns", "Error code: E2004, message: name is too long"))
+    assert isinstance(told, Rejected)
+    assert (told.error.code, told.error.request_id) == ("E2004", "req-2")
+    assert isinstance(said(step, refused_item("campaigns", "the objective is not available")), Rejected)
+
+
+def test_an_error_beside_an_id_tells_nothing() -> None:
+    item = {"sub_request_status": "ERROR", "sub_request_error_reason": "E2004", "campaign": {"id": CAMPAIGN}}
+    step = created().step("campaign")
+    assert isinstance(said(step, json_answer({"request_status": "ERROR", "campaigns": [item]})), Ambiguous)
+
+
+def test_what_is_not_ready_may_go_later() -> None:
+    step = created().step("ad")
+    for status in (200, 400):
+        told = said(step, refused_item("ads", "The media of the creative hasn't been uploaded yet", status))
+        assert isinstance(told, Throttled)
+        assert told.retry_after == 5.0
+
+
+@pytest.mark.parametrize(("headers", "seconds"), [({}, 1.0), ({"retry_after": "7"}, 7.0)])
+def test_too_many_requests(headers: Mapping[str, str], seconds: float) -> None:
+    told = said(created().step("ad"), json_answer({"request_status": "ERROR"}, 429, **headers))
+    assert isinstance(told, Throttled)
+    assert told.retry_after == seconds
+
+
+@pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
+def test_refusals_by_status(status: int, blame: str) -> None:
+    body = {"request_status": "ERROR", "error_code": "E2001", "debug_message": "No.", "request_id": "req-3"}
+    told = said(created().step("ad"), json_answer(body, status))
+    assert isinstance(told, Rejected)
+    assert (told.blame, told.error.code, told.error.message) == (blame, "E2001", "No.")
+
+
+# -- status and activation --------------------------------------------------------------------------------------------
+
+READ = {
+    "id": CAMPAIGN,
+    "ad_account_id": ID,
+    "name": "Winter launch",
+    "status": "PAUSED",
+    "daily_budget_micro": 25_000_000,
+    **dict.fromkeys(READ_ONLY, "x"),
+}
+
+
+def test_activation_goes_from_the_leaf_to_the_root() -> None:
+    made, asked = run(plans.plan_activate(ACCOUNT, created(), OUTPUTS))
+    assert (asked, made.risk) == ([], "spend")
+    assert [(step.key, step.request.method, filled(step.request)) for step in made.steps] == [
+        ("activate_ad", "PUT", f"{API}/adsquads/{SQUAD}/ads"),
+        ("activate_adGroup", "PUT", f"{API}/campaigns/{CAMPAIGN}/adsquads"),
+        ("activate_campaign", "PUT", f"{API}/adaccounts/{ID}/campaigns"),
+    ]
+    assert [filled(step.overlay.read) for step in made.steps if step.overlay] == [
+        f"{API}/ads/{AD}",
+        f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
+        f"{API}/campaigns/{CAMPAIGN}",
+    ]
+
+
+def test_an_update_replaces_the_whole_as_it_was_read() -> None:
+    made, _ = run(plans.plan_status(ACCOUNT, "campaign", CAMPAIGN, "active"))
+    step = made.steps[0]
+    sent = laid_over(step, step.request, wrapped("campaigns", "campaign", READ))
+    left = {name: value for name, value in READ.items() if name not in READ_ONLY}
+    assert sent.body == {"campaigns": [left | {"status": "ACTIVE"}]}
+    assert isinstance(
+        outcome(NETWORK, step, sent, wrapped("campaigns", "campaign", READ | {"status": "ACTIVE"})), Applied
+    )
+    other = wrapped("campaigns", "campaign", {"id": SQUAD})
+    assert isinstance(outcome(NETWORK, step, sent, other), Ambiguous)
+
+
+def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
+    squad = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
+    made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad)
+    assert [filled(one) for one in asked] == [f"{API}/adsquads/{SQUAD}?return_placement_v2=true"]
+    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert made.risk == "low"
+    with pytest.raises(ProviderNotFound):
+        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), json_answer({"request_status": "ERROR"}, 404))
+    with pytest.raises(ProviderUnreadable):
+        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), wrapped("adsquads", "adsquad", {"id": SQUAD}))
+
+
+# -- native -----------------------------------------------------------------------------------------------------------
+
+
+def refusal_of(flow: Any, *answers: Response) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        run(flow, *answers)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def test_a_native_entity_is_wrapped_paused_and_put_under_its_parent() -> None:
+    made, _ = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "A"}, CAMPAIGN))
+    assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
+    assert made.steps[0].request.body == {"adsquads": [{"campaign_id": CAMPAIGN, "status": "PAUSED", "name": "A"}]}
+    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "A", "status": "ACTIVE"}, None))
+    assert made.steps[0].request.body == {"campaigns": [{"ad_account_id": ID, "status": "ACTIVE", "name": "A"}]}
+    assert made.risk == "spend"
+
+
+def test_native_payloads_that_are_refused() -> None:
+    native = plans.plan_native_create
+    assert refusal_of(native(ACCOUNT, "ad", {"name": "A"}, None)) == {"parentId"}
+    assert refusal_of(native(ACCOUNT, "ad", {"ad_squad_id": "1"}, "2")) == {"parentId"}
+    assert refusal_of(native(ACCOUNT, "campaign", {}, "2")) == {"parentId"}
+    assert refusal_of(native(ACCOUNT, "campaign", {"ad_account_id": "2"}, None)) == {"payload.ad_account_id"}
+    assert refusal_of(native(ACCOUNT, "campaign", {"status": "DELETED"}, None)) == {"payload.status"}
+    payload = {"id": "1", "delivery_status": []}
+    refused = refusal_of(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, payload, None))
+    assert refused == {"payload.id", "payload.delivery_status"}
+    assert refusal_of(plans.plan_update(ACCOUNT, "campaign", CAMPAIGN, {}, None)) == {"payload"}
+
+
+def test_a_native_update_is_laid_over_member_by_member() -> None:
+    made, asked = run(plans.plan_update(ACCOUNT, "adGroup", SQUAD, {"bid_micro": 1, "a/b~": None}, CAMPAIGN))
+    step = made.steps[0]
+    assert (asked, made.risk) == ([], "spend")
+    read = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 9})
+    sent = laid_over(step, step.request, read).body["adsquads"][0]
+    assert sent == {"id": SQUAD, "campaign_id": CAMPAIGN, "bid_micro": 1, "a/b~": None}
+
+
+@pytest.mark.parametrize(
+    ("body", "applied"),
+    [
+        ({"request_status": "SUCCESS"}, True),
+        ({"request_status": "success", "request_id": "r"}, True),
+        ({}, False),
+        ({"request_status": "PARTIAL"}, False),
+        ({"request_status": True}, False),
+    ],
+)
+def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) -> None:
+    made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
+    assert (made.steps[0].request.method, filled(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
+    assert made.risk == "destructive"
+    again = Plan.from_bytes(made.stored, made.digest)
+    assert isinstance(said(again.steps[0], json_answer(body)), Applied if applied else Ambiguous)
+
+
+def test_a_deletion_that_is_refused_inside_a_success() -> None:
+    made, _ = run(plans.plan_delete(ACCOUNT, "ad", AD))
+    assert isinstance(said(made.steps[0], refused_item("ads", "Error code: E2002, message: no")), Rejected)
+
+
+# -- edits ------------------------------------------------------------------------------------------------------------
+
+SQUAD_READ = {
+    "id": SQUAD,
+    "campaign_id": CAMPAIGN,
+    "name": "Winter launch",
+    "status": "PAUSED",
+    "bid_strategy": "LOWEST_COST_WITH_MAX_BID",
+    "bid_micro": 4_250_000,
+    "lifetime_budget_micro": 900_000_000,
+    "start_time": "2026-12-01T08:00:00.000Z",
+    "end_time": "2026-12-20T22:59:00.000Z",
+    "targeting": {"geos": [{"country_code": "gb"}], "demographics": [{"gender": "MALE", "min_age": "18"}]},
+}
+TABLES: Mapping[str, tuple[str, str]] = {
+    "campaign": ("campaigns", "campaign"),
+    "adGroup": ("adsquads", "adsquad"),
+    "ad": ("ads", "ad"),
+}
+
+
+def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> tuple[Plan, Mapping[str, Any]]:
+    """The plan of an edit, and what it would send."""
+    answer = wrapped(*TABLES[kind], entity)
+    above = wrapped("campaigns", "campaign", {"id": CAMPAIGN, **campaign})
+    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, above)
+    step = made.steps[0]
+    return made, laid_over(step, step.request, answer).body[TABLES[kind][0]][0]
+
+
+def edit_issues(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        edit(kind, entity, change, **campaign)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def test_fields_of_an_ad_squad() -> None:
+    changes = {"name": "New", "budget": "1000.5", "bid": "5", "endAt": "2026-12-24T00:00:00Z", "pacing": "ACCELERATED"}
+    made, sent = edit("adGroup", SQUAD_READ, Edit(changes))
+    expected = {
+        "name": "New",
+        "lifetime_budget_micro": 1_000_500_000,
+        "bid_micro": 5_000_000,
+        "end_time": "2026-12-24T00:00:00.000Z",
+        "pacing_type": "ACCELERATED",
+    }
+    assert sent == SQUAD_READ | expected
+    assert made.risk == "spend"
+    told = {change.field: (change.before, change.after) for change in made.steps[0].changes}
+    assert (told["budget"], told["bid"]) == (("900", "1000.5"), ("4.25", "5"))
+
+
+def test_an_automatic_bid_drops_the_bid() -> None:
+    _, sent = edit("adGroup", SQUAD_READ, Edit({"bidStrategy": "AUTO_BID"}))
+    assert sent["bid_strategy"] == "AUTO_BID"
+    assert "bid_micro" not in sent
+    automatic = {**SQUAD_READ, "bid_strategy": "AUTO_BID", "bid_micro": None}
+    assert edit_issues("adGroup", automatic, Edit({"bid": "5"})) == {"fields.bid"}
+    assert edit_issues("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST"})) == {"fields.bid"}
+    _, sent = edit("adGroup", automatic, Edit({"bidStrategy": "TARGET_COST", "bid": "5"}))
+    assert (sent["bid_strategy"], sent["bid_micro"]) == ("TARGET_COST", 5_000_000)
+
+
+def test_a_percentage_is_cut_toward_the_lower_spend() -> None:
+    made, sent = edit("adGroup", SQUAD_READ, Edit({"bid": Percentage("decrease", Decimal("33.3333333"))}))
+    assert sent["bid_micro"] == 2_833_333
+    assert made.risk == "low"
+
+
+def test_under_smart_budgets_the_campaign_has_the_budget() -> None:
+    change = Edit({"budget": "30"})
+    assert edit_issues("adGroup", SQUAD_READ, change, pacing_level="CAMPAIGN") == {"fields.budget"}
+    assert edit_issues("campaign", READ, change) == {"fields.budget"}
+    smart = {**READ, "pacing_level": "CAMPAIGN"}
+    assert edit("campaign", smart, change)[1]["daily_budget_micro"] == 30_000_000
+    assert edit_issues("campaign", smart, Edit({"dailyCap": "30"})) == {"fields.dailyCap"}
+
+
+def test_caps_of_a_campaign() -> None:
+    _, sent = edit("campaign", READ, Edit({"dailyCap": "20", "spendCap": "500"}))
+    assert (sent["daily_budget_micro"], sent["lifetime_spend_cap_micro"]) == (20_000_000, 500_000_000)
+    assert edit_issues("campaign", READ, Edit({"spendCap": "19.99"})) == {"fields.spendCap"}
+    made, sent = edit("campaign", READ, Edit({"dailyCap": ""}))
+    assert "daily_budget_micro" not in sent
+    assert made.risk == "spend"
+
+
+def test_a_status_that_is_set_by_an_edit_may_spend() -> None:
+    assert edit("ad", {"id": AD, "ad_squad_id": SQUAD}, Edit({"status": "ACTIVE"}))[0].risk == "spend"
+
+
+@pytest.mark.parametrize(
+    ("fields", "path"),
+    [
+        ({"endAt": ""}, "fields.endAt"),
+        ({"endAt": "2026-11-01T00:00:00Z"}, "fields.endAt"),
+        ({"startAt": "2027-01-01T00:00:00Z"}, "fields.startAt"),
+        ({"optimization_goal": "SWIPES"}, "fields.optimization_goal"),
+        ({"budget": "4.99"}, "fields.budget"),
+        ({"objective": "X"}, "fields.objective"),
+        ({}, "fields"),
+    ],
+)
+def test_edits_of_an_ad_squad_that_are_refused(fields: Mapping[str, Any], path: str) -> None:
+    assert path in edit_issues("adGroup", SQUAD_READ, Edit(fields))
+
+
+def item(*ids: str) -> list[dict[str, Any]]:
+    return [{"id": one, "name": one} for one in ids]
+
+
+def test_targeting_is_laid_into_what_is_there() -> None:
+    change = Edit(
+        targeting={
+            "locations": item("gb:region:7"),
+            "excludedLocations": item("gb:metro:8"),
+            "languages": item("en"),
+            "genders": ["female", "male"],
+            "ageMax": 34,
+            "interests": item("SLC_1"),
+            "excludedInterests": item("SLC_2"),
+            "devices": item("iOS"),
+        }
+    )
+    made, sent = edit("adGroup", SQUAD_READ, change)
+    assert sent["targeting"] == {
+        "geos": [
+            {"country_code": "gb", "region_id": ["7"], "operation": "INCLUDE"},
+            {"country_code": "gb", "metro_id": ["8"], "operation": "EXCLUDE"},
+        ],
+        "demographics": [{"languages": ["en"], "min_age": "18", "max_age": "34"}],
+        "interests": [
+            {"category_id": ["SLC_1"], "operation": "INCLUDE"},
+            {"category_id": ["SLC_2"], "operation": "EXCLUDE"},
+        ],
+        "devices": [{"os_type": "iOS"}],
+    }
+    assert made.steps[0].changes[0].before == [{"country_code": "gb"}]
+
+
+@pytest.mark.parametrize(
+    ("targeting", "path"),
+    [
+        ({"locations": []}, "targeting.locations"),
+        ({"locations": item("London")}, "targeting.locations/0.id"),
+        ({"locations": item("gb", "gb:region:1")}, "targeting.locations/1.id"),
+        ({"locations": [{"id": "gb", "name": "GB", "radiusKm": 3}]}, "targeting.locations/0.radiusKm"),
+        ({"locations": item("gb", "us")}, "targeting.languages"),
+        ({"genders": ["unknown"]}, "targeting.genders"),
+        ({"ageMax": 17}, "targeting.ageMin"),
+        ({"placements": item("FEED")}, "targeting.placements"),
+    ],
+)
+def test_targeting_edits_that_are_refused(targeting: Mapping[str, Any], path: str) -> None:
+    assert edit_issues("adGroup", SQUAD_READ, Edit(targeting=targeting)) == {path}
+
+
+def test_what_cannot_be_edited_where() -> None:
+    assert edit_issues("campaign", READ, Edit(targeting={"genders": ["male"]})) == {"targeting"}
+    assert edit_issues("ad", {"id": AD}, Edit(creative={"headline": "x"})) == {"creative"}
+    started = {**READ, "start_time": "2026-01-01T00:00:00.000Z"}
+    assert edit_issues("campaign", started, Edit({"startAt": "2027-01-01T00:00:00Z"})) == {"fields.startAt"}
+
+
+def test_settings_show_money_and_locks() -> None:
+    answers = (
+        wrapped("adsquads", "adsquad", SQUAD_READ),
+        wrapped("campaigns", "campaign", {"id": CAMPAIGN, "pacing_level": "CAMPAIGN"}),
+    )
+    found, asked = run(reads.editable(ACCOUNT, "adGroup", SQUAD), *answers)
+    assert [filled(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
+    shown = settings(NETWORK, ACCOUNT, "adGroup", SQUAD, found.native, NOW)
+    fields = {one["field"]: one for one in shown["fields"]}
+    assert (fields["budget"]["value"], fields["budget"]["period"], fields["budget"]["unit"]) == (
+        "900",
+        "lifetime",
+        "GBP",
+    )
+    assert "Smart Budgets" in fields["budget"]["locked"]
+    assert shown["targeting"]["targeting"] == SQUAD_READ["targeting"]
+
+
+def test_settings_stand_without_the_campaign() -> None:
+    found, _ = run(
+        reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), json_answer({}, 500)
+    )
+    assert found.id == SQUAD
+
+
+def test_a_refused_read_is_an_error_of_ours() -> None:
+    with pytest.raises(ProviderError):
+        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), refused_item("campaigns", "Error code: E1001"))
