@@ -1,0 +1,247 @@
+"""TikTok's own words: addresses, enums, currencies; and how it says amounts, errors, waits, pages and names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from decimal import Decimal
+from email.utils import parsedate_to_datetime
+from typing import Literal
+from unicodedata import east_asian_width
+
+from attrs import frozen
+
+from adsunify.network import Account, Found, Period, Unit, currency_of, words
+from adsunify.schedule import utc_text
+from adsunify.steps import Kind
+from adsunify.wire import Json, Request, Response, dumps, need, read, rows, text
+
+CODE = "tiktok"
+TITLE = "TikTok"
+VERSION = "v1.3"
+HOST = "business-api.tiktok.com"
+BASE = f"https://{HOST}/open_api/{VERSION}"  # API for Business: without its closing slash a path is not found
+CONSENT = f"https://{HOST}/portal/auth"
+TOKEN_HEADER = "Access-Token"  # API for Business: not Authorization
+PAGE, IDENTITY_PAGE, CENTRE_PAGE = 1000, 100, 50
+ACCOUNTS_AT_ONCE = 100  # (unverified)
+
+Create = Literal["manual", "smart_plus"]
+FLOWS: tuple[Create, ...] = ("manual", "smart_plus")
+MANUAL, SMART_PLUS = FLOWS
+AUTO = "auto"
+PREFIX: Mapping[Create, str] = {MANUAL: "", SMART_PLUS: "/smart_plus"}
+MANUAL_ENDS = datetime(2027, 1, 1, tzinfo=UTC)  # API for Business: POST /campaign/create/ works until 2026-12-31
+AUTOMATION: Mapping[str, Create] = {"MANUAL": MANUAL, "UPGRADED_SMART_PLUS": SMART_PLUS}
+OLD_SMART_PLUS = "SMART_PLUS"
+
+ENABLE, DISABLE, DELETE = "ENABLE", "DISABLE", "DELETE"
+BORN = (ENABLE, DISABLE)
+TRAFFIC, WEBSITE, CLICK, COST_PER_CLICK = "TRAFFIC", "WEBSITE", "CLICK", "CPC"
+NO_BUDGET, DAILY, DAY, TOTAL = (
+    "BUDGET_MODE_INFINITE",
+    "BUDGET_MODE_DYNAMIC_DAILY_BUDGET",
+    "BUDGET_MODE_DAY",
+    "BUDGET_MODE_TOTAL",
+)
+BUDGET_MODES = {"daily": DAILY, "lifetime": TOTAL}
+PERIODS: Mapping[str, Period] = {DAILY: "daily", DAY: "daily", TOTAL: "lifetime"}
+NO_BID, CUSTOM_BID = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
+CONVERSION_BILLING = "OCPM"  # bids in conversion_bid_price
+SMOOTH, FAST = "PACING_MODE_SMOOTH", "PACING_MODE_FAST"
+START_END = "SCHEDULE_START_END"
+CHOSEN_PLACEMENTS, ON_TIKTOK = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
+NO_WIDENING = "MANUAL"  # targeting_optimization_mode: AUTOMATIC widens the targeting
+SINGLE_VIDEO, LEARN_MORE, BY_URL, ON = "SINGLE_VIDEO", "LEARN_MORE", "UPLOAD_BY_URL", "ON"
+USER, CENTRE_USER, CUSTOM_USER, CODE_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER", "AUTH_CODE"
+TIKTOK_ACCOUNTS = (USER, CENTRE_USER)
+AVAILABLE = "AVAILABLE"
+SPECIAL_INDUSTRIES = ("HOUSING", "EMPLOYMENT", "CREDIT")
+CALLS_TO_ACTION = words(
+    "APPLY_NOW BOOK_NOW CALL_NOW CONTACT_US DOWNLOAD_NOW EXPERIENCE_NOW GET_QUOTE GET_SHOWTIMES GET_TICKETS_NOW"
+    " INSTALL_NOW INTERESTED LEARN_MORE LISTEN_NOW ORDER_NOW PLAY_GAME PREORDER_NOW READ_MORE SEND_MESSAGE SHOP_NOW"
+    " SIGN_UP SUBSCRIBE VIEW_NOW VIEW_PROFILE VISIT_STORE WATCH_LIVE WATCH_NOW"
+)
+PRIMARY_STATUSES = words(
+    "STATUS_ALL STATUS_NOT_DELETE STATUS_DELIVERY_OK STATUS_DISABLE STATUS_NOT_DELIVERY STATUS_TIME_DONE STATUS_DELETE"
+)
+NAME_UNITS, TEXT_UNITS = 512, 100
+LOCATIONS = 3000
+
+IDS: Mapping[Kind, str] = {"campaign": "campaign_id", "adGroup": "adgroup_id", "ad": "ad_id"}
+RESOURCES: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "adgroup", "ad": "ad"}
+CALLED: Mapping[Kind, str] = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
+SMART_AD = "smart_plus_ad_id"
+
+# What /ad/update/ takes with patch_update, and what it takes at all (without it, everything left out is lost).
+PATCHED = frozenset(
+    words(
+        "ad_name identity_id identity_type identity_authorized_bc_id video_id image_ids music_id tiktok_item_id ad_text"
+    )
+)
+CREATIVE_NAMES = frozenset(
+    words(
+        "ad_format ad_id ad_name ad_text ad_texts aigc_disclosure_type app_name avatar_icon_web_uri"
+        " brand_safety_postbid_partner brand_safety_vast_url call_to_action call_to_action_id card_id"
+        " carousel_image_index click_tracking_url cpp_url creative_authorized creative_type dark_post_status deeplink"
+        " deeplink_type deeplink_utm_params disclaimer_clickable_texts disclaimer_text disclaimer_type display_name"
+        " dynamic_destination dynamic_format end_card_cta fallback_type identity_authorized_bc_id identity_id"
+        " identity_type image_ids impression_tracking_url instant_product_page_used item_duet_status item_group_ids"
+        " item_stitch_status landing_page_url music_id page_id page_image_index playable_url"
+        " product_display_field_list product_set_id product_specific_type promotional_music_disabled"
+        " shopping_ads_deeplink_type shopping_ads_fallback_type shopping_ads_video_package_id sku_ids tiktok_item_id"
+        " tracking_app_id tracking_offline_event_set_ids tracking_pixel_id utm_params vast_moat_enabled"
+        " vertical_video_strategy video_id video_view_tracking_url viewability_postbid_partner viewability_vast_url"
+    )
+)
+MONEY_NAMES = frozenset(words("budget bid_price conversion_bid_price deep_cpa_bid roas_bid min_budget"))
+
+
+# -- money --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Currency:
+    """How a currency counts at TikTok: its limits are those of the US dollar times ``ratio``."""
+
+    ratio: int
+    digits: int
+
+
+# API for Business, "Currency": ratio and fraction digits to the currencies that have them.
+_CURRENCIES = {
+    (1, 2): "USD EUR GBP MYR AED SAR AUD CAD NZD SGD CHF ARS BRL ILS PEN QAR RON",
+    (1, 0): "HUF",
+    (4, 2): "PLN",
+    (10, 2): "HKD ZAR DKK SEK NOK TRY MXN THB CNY BOB CZK EGP GTQ HNL MOP NIO UAH UYU",
+    (10, 0): "TWD",
+    (50, 2): "PHP",
+    (100, 2): "RUB DZD BDT INR KES NGN PKR",
+    (100, 0): "JPY ISK",
+    (1000, 2): "COP CRC",
+    (1000, 0): "KRW CLP",
+    (10000, 0): "IDR PYG VND",
+    (100000, 2): "VEF",
+}
+CURRENCIES: Mapping[str, Currency] = {
+    code: Currency(*cell) for cell, codes in _CURRENCIES.items() for code in codes.split()
+}
+LEAST = {"campaign": 50, "adGroup": 20}  # of a day, times the ratio
+MOST = 10_000_000  # exclusive, of a day, times the ratio
+
+
+def unit(account: Account) -> Unit:
+    """Decimal numbers in major units, as fine as TikTok's own table says (HUF, ISK and IDR take no fraction)."""
+    code = currency_of(account)
+    if code in CURRENCIES:
+        return Unit(10 ** CURRENCIES[code].digits, form="major")
+    return Unit(100, form="major", assumed=f"TikTok's table of currencies has no {code}: two digits, no least budget.")
+
+
+def limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | None:
+    """The least budget over so many days, and what a day's must stay below; None for a currency without limits."""
+    found = CURRENCIES.get(currency_of(account))
+    return None if found is None else (Decimal(LEAST[kind] * found.ratio * days), Decimal(MOST * found.ratio))
+
+
+# -- words and instants -------------------------------------------------------------------------------------------
+
+
+def native_time(moment: datetime) -> str:
+    """An instant as TikTok takes it: UTC without saying so, whatever the account's time zone."""
+    return utc_text(moment, "space")
+
+
+def moment(value: Json) -> datetime | None:
+    """An instant as TikTok writes it, None where it is none."""
+    try:
+        return datetime.strptime(value, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+# Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.
+_EMOJI = ((0x1F000, 0x1FAFF), (0x2600, 0x27BF), (0x2B50, 0x2B55), (0x231A, 0x231B), (0x20E3, 0x20E3), (0xFE0F, 0xFE0F))
+
+
+def wrong_words(written: str, longest: int) -> str | None:
+    """What TikTok would not take of a name or text, None where it takes it. A wide (CJK) character counts twice."""
+    if any(low <= ord(one) <= high for one in written for low, high in _EMOJI):
+        return "it takes no emoji"
+    count = sum(2 if east_asian_width(one) in "WF" else 1 for one in written)
+    return f"it takes {longest} units (a wide character is two), these are {count}" if count > longest else None
+
+
+# -- requests and answers -----------------------------------------------------------------------------------------
+
+
+def asked(account: Account, path: str, **query: Json) -> Request:
+    """A GET of the account; what is not text stands in the query as JSON."""
+    written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
+    return Request("GET", BASE + path, query={"advertiser_id": account.native_id} | written)
+
+
+def posted(account: Account, path: str, body: Mapping[str, Json]) -> Request:
+    """A write in the account."""
+    whole = {"advertiser_id": account.native_id, **body}
+    return Request("POST", BASE + path, body=whole, encoding="json", nature="write")
+
+
+def listed(response: Response, name: str = "list") -> list[Mapping[str, Json]]:
+    """The rows of a list; an empty list has its ``data`` too."""
+    need(response.body, "/data")
+    return rows(response.body, f"/data/{name}")
+
+
+def next_page(response: Response) -> int | None:
+    """The number of the page that follows, None at the end."""
+    page, last = (read(response.body, f"/data/page_info/{name}") for name in ("page", "total_page"))
+    if isinstance(page, int) and isinstance(last, int) and 0 < page < last:
+        return page + 1
+    return None
+
+
+DONE = 0
+PARTLY = 20001
+NOT_THIS_ONE = "error_list"
+QUOTAS = ("40100", "40016", "40133", "40132")
+PROCESSING = ("40901", "40201")
+CONFLICT, MAINTENANCE = "40202", "60001"
+PROCESSING_WAIT = 15.0
+WAITS = {CONFLICT: 1.0, MAINTENANCE: 60.0} | dict.fromkeys(PROCESSING, PROCESSING_WAIT)
+
+
+def error(response: Response) -> Found | None:
+    """The native error: TikTok says it in ``code`` of the body, under the status 200 (partial success is no error)."""
+    body = response.body if response.state == "json" else None
+    code, request_id = read(body, "/code"), text(body, "/request_id")
+    if isinstance(code, int) and not isinstance(code, bool):
+        if code in (DONE, PARTLY) and response.status < 400:
+            return None
+        return Found((str(code),), text(body, "/message"), request_id)
+    return Found((), text(body, "/message"), request_id) if response.status >= 400 else None
+
+
+def wait(response: Response) -> float | None:
+    """Seconds to wait: TikTok has no headers for it, its words say which quota is used up."""
+    found = error(response)
+    code = found.codes[0] if found is not None and found.codes else ""
+    if code in WAITS:
+        return WAITS[code]
+    if code not in QUOTAS and response.status != 429:
+        return None
+    said = (found.message or "").upper() if found is not None else ""
+    if "QPD" in said:
+        return _until_midnight(response)
+    if "QPM" in said:
+        return 300.0
+    return None if "retry-after" in response.headers else 1.0
+
+
+def _until_midnight(response: Response) -> float:
+    """Daily quotas begin again at 00:00 UTC; without a date in the answer, an hour."""
+    try:
+        now = parsedate_to_datetime(response.headers.get("date", "")).astimezone(UTC)
+    except ValueError:
+        return 3600.0
+    return 86400.0 - (now.hour * 3600 + now.minute * 60 + now.second)

@@ -1,0 +1,202 @@
+"""What may be changed on a TikTok campaign, ad group and ad, as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+
+from adsunify.errors import refused
+from adsunify.network import Account, Entity, Period, Setting
+from adsunify.schedule import instant, utc_text
+from adsunify.steps import Kind
+from adsunify.wire import Json, read, text
+
+from . import native as tiktok
+
+FINAL = "fixed when it is made"
+GONE = "it is deleted"
+SMART = "/ad_text_list"
+
+
+def _deleted(entity: Entity) -> bool:
+    status = text(entity, "/secondary_status") or ""
+    return entity.get("operation_status") == tiktok.DELETE or status.endswith("_STATUS_DELETE")
+
+
+def alive(entity: Entity, now: datetime | None) -> str | None:
+    return GONE if _deleted(entity) else None
+
+
+def budget_on_campaign(entity: Entity) -> bool:
+    """Whether the campaign holds the ad group's budget (campaign budget optimization)."""
+    return entity.get("budget_optimize_on") is True or entity.get("budget_mode") == tiktok.NO_BUDGET
+
+
+def period_of(entity: Entity) -> Period | None:
+    """The period of the budget that the entity itself holds."""
+    return tiktok.PERIODS.get(str(entity.get("budget_mode")))
+
+
+def _held(entity: Entity, now: datetime | None) -> str | None:
+    if period_of(entity) is None:
+        return "the budget is set on ad groups"
+    return alive(entity, now)
+
+
+def _own(entity: Entity, now: datetime | None) -> str | None:
+    return "the campaign holds the budget" if budget_on_campaign(entity) else alive(entity, now)
+
+
+def _not_started(entity: Entity, now: datetime | None) -> str | None:
+    start = tiktok.moment(entity.get("schedule_start_time"))
+    if now is not None and start is not None and start <= now:
+        return "it has started"
+    return alive(entity, now)
+
+
+def _bid(entity: Entity) -> str:
+    return "/conversion_bid_price" if entity.get("billing_event") == tiktok.CONVERSION_BILLING else "/bid_price"
+
+
+def _shown(member: str) -> Callable[[Entity, Account], Json]:
+    """An instant for people, in UTC."""
+
+    def shown(entity: Entity, account: Account) -> Json:
+        found = tiktok.moment(entity.get(member))
+        return None if found is None else utc_text(found)
+
+    return shown
+
+
+def _written(member: str, path: str) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
+    def written(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+        moment = instant(value, path)
+        if moment.microsecond:
+            raise refused(path, "over_precision", "TikTok counts whole seconds.")
+        return {f"/{member}": tiktok.native_time(moment), "/schedule_type": tiktok.START_END}
+
+    return written
+
+
+def _write_bid(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    return {_bid(entity): value, "/bid_type": tiktok.CUSTOM_BID}
+
+
+def _words(place: Callable[[Entity], str], longest: int, path: str) -> Callable[..., Mapping[str, Json]]:
+    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+        wrong = tiktok.wrong_words(value, longest)
+        if wrong is not None:
+            raise refused(path, "invalid", f"TikTok: {wrong}.")
+        return {place(entity): value}
+
+    return write
+
+
+def _name(kind: Kind, member: str) -> Setting:
+    write = _words(lambda entity: f"/{member}", tiktok.NAME_UNITS, "fields.name")
+    return Setting(kind, "name", f"/{member}", lock=alive, write=write)
+
+
+def _either(manual: str, smart: str) -> Callable[[Entity], str]:
+    """Where a member of an ad stands: Smart+ ads keep lists of one."""
+    return lambda entity: smart if read(entity, SMART) is not None else manual
+
+
+_text = _either("/ad_text", "/ad_text_list/0/ad_text")
+_url = _either("/landing_page_url", "/landing_page_url_list/0/landing_page_url")
+_call = _either("/call_to_action", "/call_to_action_list/0/call_to_action")
+
+
+def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
+    if read(entity, SMART) is not None:
+        return "a Smart+ ad has a list of creatives; change it natively (creative_list)"
+    return alive(entity, now)
+
+
+def _clear_industries(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    if value:
+        raise refused("fields.special_industries", "not_supported", "TikTok lets them be cleared only.")
+    return {"/special_industries": []}
+
+
+def _locked(kind: Kind, *members: str) -> tuple[Setting, ...]:
+    return tuple(Setting(kind, member, f"/{member}", lock=FINAL) for member in members)
+
+
+SETTINGS = (
+    _name("campaign", "campaign_name"),
+    Setting(
+        "campaign",
+        "budget",
+        "/budget",
+        "money",
+        period=period_of,
+        lock=_held,
+        note="A budget is at least 105 % of what was spent.",
+    ),
+    Setting("campaign", "objective", "/objective_type", lock=FINAL),
+    *_locked("campaign", "budget_mode", "budget_optimize_on", "campaign_type"),
+    Setting(
+        "campaign",
+        "special_industries",
+        "/special_industries",
+        "list",
+        clears=True,
+        lock=alive,
+        write=_clear_industries,
+        note="special_industries can only be cleared.",
+    ),
+    _name("adGroup", "adgroup_name"),
+    Setting("adGroup", "budget", "/budget", "money", period=period_of, lock=_own),
+    Setting(
+        "adGroup",
+        "startAt",
+        "/schedule_start_time",
+        "instant",
+        lock=_not_started,
+        read=_shown("schedule_start_time"),
+        write=_written("schedule_start_time", "fields.startAt"),
+    ),
+    Setting(
+        "adGroup",
+        "endAt",
+        "/schedule_end_time",
+        "instant",
+        lock=alive,
+        read=_shown("schedule_end_time"),
+        write=_written("schedule_end_time", "fields.endAt"),
+    ),
+    Setting("adGroup", "bidStrategy", "/bid_type", "choice", choices=(tiktok.NO_BID, tiktok.CUSTOM_BID), lock=_own),
+    Setting(
+        "adGroup", "bid", _bid, "money", lock=_own, write=_write_bid, note="A bid stays below the budget of a day."
+    ),
+    Setting("adGroup", "pacing", "/pacing", "choice", choices=(tiktok.SMOOTH, tiktok.FAST), lock=alive),
+    # The zone of dayparting is (unverified).
+    Setting(
+        "adGroup",
+        "dayparting",
+        "/dayparting",
+        longest=336,
+        lock=alive,
+        note="dayparting: a 0 or 1 for each half hour of the week, from Monday 00:00 in the account's zone.",
+    ),
+    *_locked(
+        "adGroup",
+        *("placement_type", "placements", "promotion_type", "optimization_goal", "billing_event", "budget_mode"),
+        *("search_result_enabled", "click_attribution_window", "view_attribution_window"),
+    ),
+    _name("ad", "ad_name"),
+    Setting("ad", "body", _text, lock=alive, write=_words(_text, tiktok.TEXT_UNITS, "fields.body")),
+    Setting("ad", "url", _url, lock=alive),
+    Setting("ad", "call_to_action", _call, "choice", choices=tiktok.CALLS_TO_ACTION, lock=alive),
+    Setting("ad", "existingId", "/video_id", lock=_manual_ad, note="A new video brings its own first cover."),
+    Setting("ad", "identityId", "/identity_id", lock=_manual_ad),
+    Setting(
+        "ad",
+        "identityType",
+        "/identity_type",
+        "choice",
+        choices=(tiktok.USER, tiktok.CENTRE_USER, tiktok.CUSTOM_USER),
+        lock=_manual_ad,
+    ),
+)
