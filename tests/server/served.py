@@ -401,4 +401,10 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
         "platform": {"sku": "STOVE-1"},
     },
+    "x": {
+        "bid": "0.85",
+        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
+        "creative": {"existingId": "1166476031668015104"},
+        "platform": {"fundingInstrumentId": "k9x2"},
+    },
 }
