@@ -1,0 +1,97 @@
+"""An account, a brief, and answers of X, for the tests of its adapter."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from adsunify.brief import read_brief
+from adsunify.network import Account
+from adsunify.planning import plan_create
+from adsunify.reading import drive
+from adsunify.steps import Plan
+from adsunify.wire import Request, Response, dumps, filled, loads
+
+ACCOUNT = Account("x", "abc12", "USD", "America/New_York")
+NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+API = "https://ads-api.x.com/12"
+BASE = f"{API}/accounts/abc12"
+FRANCE = f"{API}/targeting_criteria/locations?country_code=FR&location_type=COUNTRIES"
+BRIEF: dict[str, Any] = {
+    "name": "Winter sale",
+    "goal": "traffic",
+    "budget": {"amount": "42.50", "currency": "USD", "period": "daily"},
+    "schedule": {"startAt": "2026-12-01T09:00:00Z"},
+    "targeting": {"locationIds": ["0a1b2c3d4e5f6071"], "keywords": [{"text": "ski boots", "match": "phrase"}]},
+    "creative": {"existingId": "1166476031668015104"},
+    "platform": {"fundingInstrumentId": "k9x2"},
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def json_of(value: Any) -> Any:
+    return loads(dumps(value))
+
+
+def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+    """Answers by method and address; what is no Response is the JSON of a 200."""
+
+    def answer(request: Request) -> Response:
+        if asked is not None:
+            asked.append(request)
+        found = answers[f"{request.method} {filled(request)}"]
+        if callable(found):
+            found = found(request)
+        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
+
+    return answer
+
+
+def created(answers: Mapping[str, Any] | None = None, now: datetime | None = None, **changes: Any) -> Plan:
+    return drive(plan_create(ACCOUNT, read_brief(brief(**changes)), now), answering(answers or {}))
+
+
+CAMPAIGN: dict[str, Any] = {
+    "id": "8wku2",
+    "name": "Winter sale",
+    "entity_status": "PAUSED",
+    "funding_instrument_id": "k9x2",
+    "currency": "USD",
+    "budget_optimization": "LINE_ITEM",
+    "daily_budget_amount_local_micro": 42_500_000,
+    "total_budget_amount_local_micro": None,
+    "purchase_order_number": None,
+    "deleted": False,
+}
+LINE_ITEM: dict[str, Any] = {
+    "id": "9cqz1",
+    "campaign_id": "8wku2",
+    "name": "Winter sale",
+    "entity_status": "PAUSED",
+    "objective": "WEBSITE_CLICKS",
+    "goal": "LINK_CLICKS",
+    "product_type": "PROMOTED_TWEETS",
+    "placements": ["ALL_ON_TWITTER"],
+    "bid_strategy": "AUTO",
+    "bid_amount_local_micro": None,
+    "pay_by": "IMPRESSION",
+    "start_time": "2026-12-01T09:00:00Z",
+    "end_time": None,
+    "daily_budget_amount_local_micro": None,
+    "total_budget_amount_local_micro": None,
+}
