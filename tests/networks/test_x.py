@@ -41,13 +41,19 @@ def test_the_plan_is_what_the_documentation_shows() -> None:
     made = created()
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "targeting", "ad"]
     requests = [bound(step, MADE) for step in made.steps]
-    # bindings come last; the order of a query means nothing
-    assert [filled(request) for request in requests] == [
-        f"{BASE}/campaigns?budget_optimization=LINE_ITEM&daily_budget_amount_local_micro=42500000"
-        "&entity_status=PAUSED&funding_instrument_id=k9x2&name=Winter%20sale",
-        f"{BASE}/line_items?bid_strategy=AUTO&entity_status=PAUSED&goal=LINK_CLICKS&name=Winter%20sale"
+    campaign = (
+        "budget_optimization=LINE_ITEM&daily_budget_amount_local_micro=42500000"
+        "&entity_status=PAUSED&funding_instrument_id=k9x2&name=Winter%20sale"
+    )
+    # What is bound comes last; the order of a query means nothing.
+    line_item = (
+        "bid_strategy=AUTO&entity_status=PAUSED&goal=LINK_CLICKS&name=Winter%20sale"
         "&objective=WEBSITE_CLICKS&placements=ALL_ON_TWITTER&product_type=PROMOTED_TWEETS"
-        "&start_time=2026-12-01T09%3A00%3A00Z&campaign_id=8wku2",
+        "&start_time=2026-12-01T09%3A00%3A00Z&campaign_id=8wku2"
+    )
+    assert [filled(request) for request in requests] == [
+        f"{BASE}/campaigns?{campaign}",
+        f"{BASE}/line_items?{line_item}",
         f"{API}/batch/accounts/abc12/targeting_criteria",
         f"{BASE}/promoted_tweets?tweet_ids=1166476031668015104&line_item_id=9cqz1",
     ]
@@ -165,7 +171,10 @@ def test_the_denomination_is_the_currency_s() -> None:
 
 def test_preflight_asks_for_the_instrument_and_the_post() -> None:
     post = f"{BASE}/tweets?timeline_type=ALL&trim_user=true&tweet_ids=1166476031668015104&tweet_type=PUBLISHED"
-    others = [{"user_id": "1", "promotable_user_type": "FULL"}, {"user_id": "2", "promotable_user_type": "RETWEETS_ONLY"}]
+    others = [
+        {"user_id": "1", "promotable_user_type": "FULL"},
+        {"user_id": "2", "promotable_user_type": "RETWEETS_ONLY"},
+    ]
     answers: dict[str, Any] = {
         f"GET {BASE}/funding_instruments": {"data": [{"id": "k9x2", "able_to_fund": True, "currency": "USD"}]},
         f"GET {post}": {"data": []},
