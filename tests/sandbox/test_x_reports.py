@@ -1,0 +1,197 @@
+"""The simulated X Ads network: analytics, reports on a foreign host, and catalogs."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from tests.sandbox.x_calls import DOLLARS, FILES, YEN, Clock, X, connected, unpacked
+
+PATH = f"stats/accounts/{DOLLARS}"
+JOBS = f"stats/jobs/accounts/{DOLLARS}"
+WEEK = {
+    "start_time": "2026-11-09T05:00:00Z",
+    "end_time": "2026-11-16T05:00:00Z",
+    "granularity": "DAY",
+    "placement": "ALL_ON_TWITTER",
+    "metric_groups": "ENGAGEMENT,BILLING,VIDEO",
+    "entity": "CAMPAIGN",
+}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def x(clock: Clock) -> AsyncIterator[X]:
+    async with connected(clock) as x:
+        yield x
+
+
+async def every(x: X, account: str = DOLLARS) -> list[str]:
+    """Evergreen, paused, deleted."""
+    return [one["id"] for one in await x.data("GET", f"accounts/{account}/campaigns", with_deleted="true")]
+
+
+async def test_a_week_of_each_campaign(x: X) -> None:
+    ids = await every(x)
+    answer = (await x.call("GET", PATH, **WEEK, entity_ids=",".join(ids))).json()
+    assert (answer["data_type"], answer["time_series_length"]) == ("stats", 7)
+    assert [one["id"] for one in answer["data"]] == ids
+    metrics = answer["data"][0]["id_data"][0]["metrics"]
+    assert len(metrics["impressions"]) == len(metrics["billed_charge_local_micro"]) == 7
+    assert all(one > 0 for one in metrics["impressions"])
+    assert all(one % 10_000 == 0 for one in metrics["billed_charge_local_micro"])
+    assert metrics["video_total_views"] is None
+    assert answer["data"][1]["id_data"][0]["metrics"]["impressions"] is None  # paused since September
+    assert (await x.call("GET", PATH, **WEEK, entity_ids=",".join(ids))).json() == answer
+
+
+async def test_yen_are_charged_whole_and_every_placement_is_asked_alone(x: X) -> None:
+    [first, *_] = await every(x, YEN)
+    asked = {**WEEK, "start_time": "2026-11-09T15:00:00Z", "end_time": "2026-11-10T15:00:00Z", "entity_ids": first}
+    found = await x.data("GET", f"stats/accounts/{YEN}", **asked)
+    [charged] = found[0]["id_data"][0]["metrics"]["billed_charge_local_micro"]
+    assert charged > 0
+    assert charged % 1_000_000 == 0
+    found = await x.data("GET", f"stats/accounts/{YEN}", **{**asked, "placement": "TREND"})
+    assert found[0]["id_data"][0]["metrics"]["impressions"] is None
+
+
+async def test_conversions_are_objects(x: X) -> None:
+    [first, *_] = await every(x)
+    found = await x.data("GET", PATH, **{**WEEK, "metric_groups": "WEB_CONVERSION"}, entity_ids=first)
+    metrics = found[0]["id_data"][0]["metrics"]
+    assert len(metrics["conversion_site_visits"]["metric"]) == 7
+    assert metrics["conversion_downloads"]["metric"] is None
+    assert metrics["conversion_purchases"]["sale_amount"] is None
+
+
+REFUSED: list[tuple[dict[str, str], str, str]] = [
+    ({"end_time": "2026-11-17T05:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
+    ({"end_time": "2026-11-09T05:00:00Z"}, "INVALID_TIME_WINDOW", "end_time"),
+    ({"start_time": "2026-11-10T05:30:00Z"}, "INVALID_PARAMETER", "start_time"),
+    ({"start_time": "2026-11-10T04:00:00Z"}, "INVALID_PARAMETER", "start_time"),
+    ({"granularity": "WEEK"}, "INVALID_PARAMETER", "granularity"),
+    ({"placement": "ALL_ON_TWITTER,SPOTLIGHT"}, "INVALID_PARAMETER", "placement"),
+    ({"metric_groups": "ENGAGEMENT,WEB_CONVERSION"}, "INVALID_PARAMETER", "metric_groups"),
+    ({"metric_groups": "CLICKS"}, "INVALID_PARAMETER", "metric_groups"),
+    ({"entity": "AD"}, "INVALID_PARAMETER", "entity"),
+    ({"entity_ids": "zzz9"}, "CAMPAIGN_NOT_FOUND", "entity_ids"),
+    ({"entity_ids": ",".join(["a"] * 21)}, "REQUEST_TOO_COMPLEX", "entity_ids"),
+    ({"segmentation_type": "PLATFORMS"}, "INVALID_PARAMETER", "segmentation_type"),
+]
+
+
+@pytest.mark.parametrize(("change", "code", "parameter"), REFUSED)
+async def test_questions_are_refused(x: X, change: dict[str, str], code: str, parameter: str) -> None:
+    [first, *_] = await every(x)
+    found = await x.refused("GET", PATH, **{**WEEK, "entity_ids": first, **change})
+    assert found[1:] == (code, parameter)
+
+
+@pytest.mark.parametrize("name", [*WEEK, "entity_ids"])
+async def test_nothing_may_be_left_out(x: X, name: str) -> None:
+    asked = {**WEEK, "entity_ids": "a"}
+    del asked[name]
+    assert await x.refused("GET", PATH, **asked) == (400, "MISSING_PARAMETER", name)
+
+
+async def test_all_days_have_the_offset_of_today(x: X, clock: Clock) -> None:
+    [first, *_] = await every(x)
+    october = {**WEEK, "start_time": "2026-10-20T05:00:00Z", "end_time": "2026-10-22T05:00:00Z", "entity_ids": first}
+    summer = {**october, "start_time": "2026-10-20T04:00:00Z", "end_time": "2026-10-22T04:00:00Z"}
+    assert len(await x.data("GET", PATH, **october)) == 1  # in New York it was still summer time then
+    assert (await x.refused("GET", PATH, **summer))[1] == "INVALID_PARAMETER"
+    clock.instant = datetime(2027, 7, 1, tzinfo=UTC)
+    await x.connect()
+    assert len(await x.data("GET", PATH, **summer)) == 1
+
+
+async def test_a_job_and_its_file(x: X, clock: Clock) -> None:
+    ids = ",".join(await every(x))
+    quarter = {**WEEK, "start_time": "2026-08-20T05:00:00Z", "end_time": "2026-11-18T05:00:00Z", "entity_ids": ids}
+    job = await x.data("POST", JOBS, **quarter)
+    assert (job["status"], job["url"]) == ("PROCESSING", None)
+    assert int(job["id_str"]) == job["id"] > 2**53
+    [looked] = await x.data("GET", JOBS, job_ids=job["id_str"])
+    assert looked["status"] == "PROCESSING"
+    answer = (await x.call("GET", JOBS, job_ids=job["id_str"])).json()
+    [done] = answer["data"]
+    assert (done["status"], done["expires_at"]) == ("SUCCESS", "2026-11-22T12:00:00Z")
+    assert answer["next_cursor"]
+    assert done["url"].startswith(f"https://{FILES}/")
+    file = await x.download(done["url"])
+    content = unpacked(file.content)
+    assert (content["data_type"], content["time_series_length"]) == ("stats", 90)
+    deleted = content["data"][2]["id_data"][0]["metrics"]["impressions"]
+    assert (deleted[0] > 0, deleted[-1]) == (True, 0)  # it was deleted in between
+    assert (await x.download(done["url"], Authorization="OAuth x")).status_code == 400
+    clock.instant += timedelta(days=2, seconds=1)
+    assert (await x.download(done["url"])).status_code == 404
+    assert await x.writes() == []
+
+
+async def test_jobs_have_limits(x: X) -> None:
+    [first, *_] = await every(x)
+    asked = {**WEEK, "entity_ids": first}
+    assert (await x.refused("POST", JOBS, **{**asked, "start_time": "2026-08-17T05:00:00Z"}))[
+        1
+    ] == "INVALID_TIME_WINDOW"
+    segmented = {**asked, "segmentation_type": "PLATFORMS", "start_time": "2026-10-01T05:00:00Z"}
+    assert (await x.refused("POST", JOBS, **segmented))[1] == "INVALID_TIME_WINDOW"
+    for _ in range(100):
+        await x.data("POST", JOBS, **asked)
+    assert (await x.refused("POST", JOBS, **asked))[:2] == (429, "TOO_MANY_REQUESTS")
+
+
+async def test_active_entities_and_reach(x: X) -> None:
+    evergreen, paused, deleted = await every(x)
+    window = {"start_time": "2026-10-15T05:00:00Z", "end_time": "2026-11-20T12:00:00Z"}
+    found = await x.data("GET", f"{PATH}/active_entities", entity="CAMPAIGN", **window)
+    assert [one["entity_id"] for one in found] == [evergreen, deleted]
+    assert found[0]["placements"] == ["ALL_ON_TWITTER"]
+    assert found[1]["activity_end_time"] < found[0]["activity_end_time"]
+    week = {name: WEEK[name] for name in ("start_time", "end_time")}
+    reached = await x.data("GET", f"{PATH}/reach/campaigns", campaign_ids=f"{evergreen},{paused}", **week)
+    assert [one["total_audience_reach"] > 0 for one in reached] == [True, False]
+
+
+PLACES = "targeting_criteria/locations"
+CATALOGS: list[tuple[str, dict[str, str], str, str]] = [
+    (PLACES, {"location_type": "COUNTRIES", "country_code": "US"}, "96683cc9126741d1", "United States"),
+    (PLACES, {"location_type": "COUNTRIES", "country_code": "FR"}, "0a1b2c3d4e5f6071", "France"),
+    ("targeting_criteria/interests", {"q": "snow"}, "12012", "Sports/Snowboarding"),
+    ("targeting_criteria/languages", {"q": "Jap"}, "ja", "Japanese"),
+    ("targeting_criteria/platforms", {"q": "android"}, "1", "Android"),
+    ("targeting_criteria/devices", {"q": "16"}, "1b", "iPhone 16"),
+    ("targeting_criteria/platform_versions", {"q": "18.1"}, "1hv", "18.1"),
+    ("targeting_criteria/conversations", {"conversation_type": "LIFESTYLES"}, "7k3", "Camping"),
+    ("targeting_criteria/network_operators", {"country_code": "FR"}, "3t", "Mobile Gamma"),
+    ("targeting_criteria/app_store_categories", {"os_type": "IOS"}, "q8v", "Games"),
+    ("targeting_criteria/events", {"event_types": "HOLIDAY"}, "2h", "New Year"),
+    ("targeting_criteria/tv_shows", {"locale": "ja-JP"}, "10027243422", "Ski Jumping Tonight"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "asked", "value", "name"), CATALOGS)
+async def test_targeting_options(x: X, path: str, asked: dict[str, Any], value: str, name: str) -> None:
+    assert [(one["targeting_value"], one["name"]) for one in await x.data("GET", path, **asked)] == [(value, name)]
+
+
+async def test_other_catalogs(x: X) -> None:
+    regions = await x.data("GET", "targeting_criteria/locations", location_type="REGIONS", country_code="US")
+    assert {one["location_type"] for one in regions} == {"REGIONS"}
+    assert (await x.refused("GET", "targeting_criteria/events"))[1:] == ("MISSING_PARAMETER", "event_types")
+    assert (await x.refused("GET", "targeting_criteria/tv_shows"))[1:] == ("MISSING_PARAMETER", "locale")
+    [rule] = await x.data("GET", "bidding_rules", currency="JPY")
+    assert (rule["currency"], rule["minimum_denomination"]) == ("JPY", 1_000_000)
+    [shown] = await x.data("GET", "line_items/placements", product_type="PROMOTED_TWEETS")
+    assert "ALL_ON_TWITTER" in shown["placements"]
+    audiences = await x.data("GET", f"accounts/{DOLLARS}/custom_audiences", q="news")
+    assert [(one["id"], one["targetable"]) for one in audiences] == [("2906h", True)]
+    [tag] = await x.data("GET", f"accounts/{DOLLARS}/tracking_tags")
+    assert tag["tracking_tag_url"].startswith("https://")
