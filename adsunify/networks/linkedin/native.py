@@ -12,7 +12,7 @@ from adsunify.currencies import exponent
 from adsunify.errors import refused
 from adsunify.network import Account, Found, Level, Unit, currency_of, whole_units
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, found_at, rows, text
+from adsunify.wire import Json, Request, Response, found_at, need, rows, text
 
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"
@@ -90,7 +90,7 @@ def restli(value: Json) -> str:
         return f"({','.join(f'{restli(name)}:{restli(one)}' for name, one in value.items())})"
     if isinstance(value, list | tuple):
         return f"List({','.join(map(restli, value))})"
-    return quote(str(value), safe="")
+    return quote(str(value), safe="", errors="surrogatepass")
 
 
 def get(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
@@ -120,6 +120,11 @@ def urn(prefix: str, entity_id: str) -> str:
     return entity_id if entity_id.startswith(prefix) else prefix + entity_id
 
 
+def bytes_of(name: Json) -> int:
+    """How long a name is in UTF-8, as LinkedIn measures a campaign's."""
+    return len(str(name or "").encode(errors="surrogatepass"))
+
+
 def last(name: str | None) -> str | None:
     """The part of a URN that is the id."""
     return None if name is None else name.rpartition(":")[2]
@@ -129,7 +134,7 @@ URNS: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_URN, "ad":
 
 
 def own_id(one: Level, entity_id: str) -> str:
-    """An entity's id as paths name it: groups and campaigns by their number, creatives by their URN."""
+    """An entity's id as paths name it, and we do: groups and campaigns by their number, creatives by their URN."""
     prefix = URNS[one.kind]
     return urn(prefix, entity_id) if one.kind == "ad" else entity_id.removeprefix(prefix)
 
@@ -141,6 +146,7 @@ def page_token(response: Response) -> str | None:
 
 def elements(response: Response) -> list[Mapping[str, Json]]:
     """The rows of a list; a list that has none is empty, but it is there."""
+    need(response.body, "/elements", "list")
     return rows(response.body, "/elements", "list")
 
 

@@ -392,7 +392,7 @@ def _conflicts(
 ) -> Iterator[Issue]:
     """What the changed members contradict."""
     after = {name: value for name, value in {**before, **changed}.items() if value is not None}
-    if one is CAMPAIGN and len(str(after.get("name", "")).encode()) > linkedin.CAMPAIGN_NAME_BYTES:
+    if one is CAMPAIGN and linkedin.bytes_of(after.get("name")) > linkedin.CAMPAIGN_NAME_BYTES:
         yield Issue("fields.name", "too_long", f"A name has at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8.")
     start, end = (linkedin.moment(read(after, f"/runSchedule/{name}")) for name in ("start", "end"))
     if "runSchedule" in changed:
@@ -461,7 +461,10 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     warnings = (window,) if "runSchedule" in body else ()
     does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."
     step = _patch(account, one, entity_id, does, body, changes=changes)
-    return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
+    # Automated delivery gives the bid away as a limit.
+    unlimited = automated(body.get("optimizationTargetType"))
+    risk: Risk = "spend" if unlimited else risk_of(NETWORK, kind, changes)
+    return _plan(account, "edit", step, risk=risk, warnings=warnings)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 
 def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
-    """Groups and campaigns by their number, creatives by their URN, parents likewise."""
+    """Groups and campaigns by their number, creatives by their URN; parents, natively URNs, likewise."""
     found = reading.entity(one, row, linkedin.last(text(row, one.parent)) if one.parent else None)
     return evolve(found, id=linkedin.own_id(one, found.id))
 

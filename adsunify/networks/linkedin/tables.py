@@ -133,7 +133,7 @@ def _creatable(account: Account, brief: CampaignBrief, now: datetime | None) -> 
 
 
 def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if len(brief.name.encode()) > linkedin.CAMPAIGN_NAME_BYTES:
+    if linkedin.bytes_of(brief.name) > linkedin.CAMPAIGN_NAME_BYTES:
         message = f"LinkedIn takes a campaign name of at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8."
         yield Issue("name", "too_long", message)
 
