@@ -107,6 +107,11 @@ def _write_frequency(value: Json, entity: Entity, account: Account) -> Mapping[s
     return {"/lifetime_frequency_cap": value}
 
 
+def _shown_order_line(entity: Entity, account: Account) -> Json:
+    found = read(entity, "/order_line_id")
+    return None if found == pinterest.NO_ORDER_LINE else found
+
+
 def _write_order_line(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
     if value is not None and not pinterest.DIGITS(value):
         raise refused("fields.orderLineId", "invalid", "An order line's id is digits.")
@@ -164,7 +169,7 @@ def _write_address(field: str, member: str) -> Callable[[Json, Entity, Account],
 ONLY_PIN = "content belongs to the Pin"
 TRACKING_NOTE = "trackingUrls is the JSON text of an object: event to addresses."
 _tracking = partial(
-    Setting, field="trackingUrls", native="/tracking_urls", longest=0, clears=True, lock=_archived, read=_shown_tracking
+    Setting, field="trackingUrls", native="/tracking_urls", clears=True, lock=_archived, read=_shown_tracking
 )
 SETTINGS = (
     Setting("campaign", "name", "/name", longest=pinterest.NAME_LENGTH, lock=_archived),
@@ -188,7 +193,13 @@ SETTINGS = (
         note="Ad groups with an end of their own end with their campaign at the latest.",
     ),
     _tracking("campaign", write=_write_tracking({}), note=TRACKING_NOTE),
-    Setting("campaign", "orderLineId", "/order_line_id", clears=True, lock=_archived, write=_write_order_line),
+    Setting(
+        *("campaign", "orderLineId", "/order_line_id"),
+        clears=True,
+        lock=_archived,
+        read=_shown_order_line,
+        write=_write_order_line,
+    ),
     *(
         Setting("campaign", name, f"/{name}", lock="only draft campaigns")
         for name in words(
