@@ -17,7 +17,7 @@ from adsunify.network import Account
 from adsunify.networks.pinterest.tables import NETWORK
 from adsunify.planning import plan
 from adsunify.reading import drive
-from adsunify.steps import Plan
+from adsunify.steps import Outputs, Plan
 from adsunify.wire import Flow, Request, Response
 
 API = "https://api.pinterest.com/v5"
@@ -26,7 +26,7 @@ BELOW = f"{API}/ad_accounts/549755885175"
 NOW = datetime(2026, 10, 20, 12, tzinfo=UTC)
 APP = App("1234", "app-secret")
 PIN_ID = "394205773611545468"
-OUTPUTS = {
+OUTPUTS: Mapping[str, Outputs] = {
     "pin": {"id": PIN_ID},
     "campaign": {"id": "626735565838"},
     "adGroup": {"id": "2680060704746"},

@@ -180,11 +180,8 @@ def test_a_list_by_parent_and_status() -> None:
 
 
 def test_a_search_reads_on_until_something_is_found() -> None:
-    query = Query(limit=1, search="KIT")
-    answers = [
-        listed({"id": "1", "name": "Tea"}, bookmark="b"),
-        listed({"id": "2", "name": "Autumn kit"}, bookmark="c"),
-    ]
+    query, tea, kit = Query(limit=1, search="KIT"), {"id": "1", "name": "Tea"}, {"id": "2", "name": "Autumn kit"}
+    answers = listed(tea, bookmark="b"), listed(kit, bookmark="c")
     page, asked = run(reads.entities(ACCOUNT, "campaign", query), *answers)
     assert ([one.id for one in page.entities], page.cursor, len(asked)) == (["2"], "c", 2)
     endless = [listed(tea, bookmark=f"b{number}") for number in range(20)]
