@@ -70,7 +70,8 @@ def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
     """Takes the token's access away."""
-    response = yield from ask(NETWORK, _with_secret(REVOKE, app, access_token=credentials.access_token))
+    request = evolve(_with_secret(REVOKE, app, access_token=credentials.access_token), signed=True)
+    response = yield from ask(NETWORK, request)
     need(response.body, "/code")
 
 
