@@ -27,6 +27,7 @@ CREATES = {
     "pinterest": "/v5/pins",
     "linkedin": "/rest/adAccounts/*/adCampaignGroups",
     "amazon": "/sp/campaigns",
+    "x": "/12/accounts/*/campaigns",
 }
 """The first write of a create, as the faults name it."""
 ANSWERS_EMPTY = {"linkedin"}

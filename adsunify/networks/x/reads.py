@@ -23,7 +23,6 @@ from adsunify.reading import (
     Tree,
     ask,
     check_query,
-    nest,
     pages,
     settled,
 )
@@ -185,10 +184,14 @@ def accounts() -> Flow[list[FoundAccount]]:
 def tree(account: Account) -> Flow[Tree]:
     """Campaigns, line items and promoted posts that are not deleted."""
     nodes: list[Entity] = []
+    shown: set[str] = set()
     for one in LEVELS:
         found = yield from listed(x.of_account(account, one.path, count=x.PAGE))
-        nodes.extend(reading.entity(one, native) for native in found)
-    return Tree(nest(nodes))
+        read_ = [reading.entity(one, native) for native in found]
+        # X still lists what lies below a deleted entity, at every level under it.
+        nodes += [node for node in read_ if node.parent_id is None or node.parent_id in shown]
+        shown = {node.id for node in nodes if node.kind == one.kind}
+    return Tree(tuple(nodes))
 
 
 def _filters(one: Level, query: Query) -> dict[str, str]:
