@@ -73,34 +73,34 @@ async def test_the_bidding_is_changed_together(web: httpx.AsyncClient) -> None:
     ))  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("where", "to", "code"),
-    [
-        ("campaign", {"objectiveType": "BRAND_AWARENESS"}, "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE"),
-        ("campaign", {"associatedEntity": "urn:li:organization:1"}, "IMMUTABLE_ASSOCIATED_ENTITY"),
-        ("campaign", {"type": "TEXT_AD"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
-        ("campaign", {"locale": {"country": "DE", "language": "de"}}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
-        ("campaign", {"format": "CAROUSEL"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
-        ("campaign", {"campaignGroup": "urn:li:sponsoredCampaignGroup:1"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
-        ("campaign", {"pacingStrategy": "LIFETIME"}, "FIELD_NOT_ALLOWED"),
-        ("campaign", {"id": 1}, "FIELD_NOT_ALLOWED"),
-        ("campaign", {"status": "DRAFT"}, "STATUS_CHANGE_NOT_ALLOWED"),
-        ("campaign", {"status": "COMPLETED"}, "STATUS_CHANGE_NOT_ALLOWED"),
-        ("campaign", {"dailyBudget": {"amount": "9.99", "currencyCode": "EUR"}}, "CURRENCY_MISMATCH"),
-        ("campaign", {"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
-        ("campaign", {"unitCost": {"amount": "5"}}, "MISSING_FIELD"),
-        ("group", {"runSchedule": {"start": START, "end": END - 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
-        ("group", {"account": "urn:li:sponsoredAccount:518121036"}, "FIELD_NOT_ALLOWED"),
-        ("group", {"name": "n" * 101}, "FIELD_LENGTH_TOO_LONG"),
-        ("creative", {"campaign": "urn:li:sponsoredCampaign:1"}, "FIELD_NOT_ALLOWED"),
-        ("creative", {"content": {"reference": "urn:li:share:1"}}, "FIELD_NOT_ALLOWED"),
-        ("creative", {"status": "ACTIVE"}, "FIELD_NOT_ALLOWED"),
-        ("creative", {"intendedStatus": "PENDING_DELETION"}, "STATUS_CHANGE_NOT_ALLOWED"),
-    ],
-)
-async def test_changes_that_are_refused(web: httpx.AsyncClient, where: str, to: dict[str, Any], code: str) -> None:
+CHANGES_REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("campaign", {"objectiveType": "BRAND_AWARENESS"}, "IMMUTABLE_CAMPAIGN_OBJECTIVE_TYPE"),
+    ("campaign", {"associatedEntity": "urn:li:organization:1"}, "IMMUTABLE_ASSOCIATED_ENTITY"),
+    ("campaign", {"type": "TEXT_AD"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
+    ("campaign", {"locale": {"country": "DE", "language": "de"}}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
+    ("campaign", {"format": "CAROUSEL"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
+    ("campaign", {"campaignGroup": "urn:li:sponsoredCampaignGroup:1"}, "FIELD_IMMUTABLE_FOR_NON_DRAFT_CAMPAIGNS"),
+    ("campaign", {"pacingStrategy": "LIFETIME"}, "FIELD_NOT_ALLOWED"),
+    ("campaign", {"id": 1}, "FIELD_NOT_ALLOWED"),
+    ("campaign", {"status": "DRAFT"}, "STATUS_CHANGE_NOT_ALLOWED"),
+    ("campaign", {"status": "COMPLETED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+    ("campaign", {"dailyBudget": {"amount": "9.99", "currencyCode": "EUR"}}, "CURRENCY_MISMATCH"),
+    ("campaign", {"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+    ("campaign", {"unitCost": {"amount": "5"}}, "MISSING_FIELD"),
+    ("group", {"runSchedule": {"start": START, "end": END - 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+    ("group", {"account": "urn:li:sponsoredAccount:518121036"}, "FIELD_NOT_ALLOWED"),
+    ("group", {"name": "n" * 101}, "FIELD_LENGTH_TOO_LONG"),
+    ("creative", {"campaign": "urn:li:sponsoredCampaign:1"}, "FIELD_NOT_ALLOWED"),
+    ("creative", {"content": {"reference": "urn:li:share:1"}}, "FIELD_NOT_ALLOWED"),
+    ("creative", {"status": "ACTIVE"}, "FIELD_NOT_ALLOWED"),
+    ("creative", {"intendedStatus": "PENDING_DELETION"}, "STATUS_CHANGE_NOT_ALLOWED"),
+]
+
+
+async def test_changes_that_are_refused(web: httpx.AsyncClient) -> None:
     made = await example(web)
-    refused(await change(web, made[where], **to), 400, code)
+    for where, to, code in CHANGES_REFUSED:
+        refused(await change(web, made[where], **to), 400, code)
     assert len(await writes(web)) == 3
 
 

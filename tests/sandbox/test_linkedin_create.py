@@ -52,146 +52,146 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"account": NOTHING}, "MISSING_FIELD"),
-        ({"name": NOTHING}, "MISSING_FIELD"),
-        ({"status": NOTHING}, "MISSING_FIELD"),
-        ({"runSchedule": NOTHING}, "MISSING_FIELD"),
-        ({"runSchedule": {"end": END}}, "MISSING_FIELD"),
-        ({"status": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
-        ({"account": "518121035"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
-        ({"name": "n" * 101}, "FIELD_LENGTH_TOO_LONG"),
-        ({"name": " "}, "INVALID_VALUE_BLANK_FIELD"),
-        ({"id": 1}, "FIELD_NOT_ALLOWED"),
-        ({"test": False}, "FIELD_NOT_ALLOWED"),
-        ({"servingStatuses": []}, "FIELD_NOT_ALLOWED"),
-        ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"runSchedule": {"start": START // 1000}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"runSchedule": {"start": str(START)}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"runSchedule": {"start": 1793448000000 - 1}}, "DATE_TOO_EARLY"),
-        ({"runSchedule": {"start": START, "end": START}}, "START_DATE_AFTER_END_DATE"),
-        ({"runSchedule": {"start": START}, "totalBudget": usd("100")}, "CONDITIONAL_MISSING_FIELD"),
-        ({"totalBudget": usd("100", "EUR")}, "CURRENCY_MISMATCH"),
-    ],
-)
-async def test_campaign_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
-    refused(await post(web, "adCampaignGroups", body(GROUP, **change)), 400, code)
+GROUPS_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"account": NOTHING}, "MISSING_FIELD"),
+    ({"name": NOTHING}, "MISSING_FIELD"),
+    ({"status": NOTHING}, "MISSING_FIELD"),
+    ({"runSchedule": NOTHING}, "MISSING_FIELD"),
+    ({"runSchedule": {"end": END}}, "MISSING_FIELD"),
+    ({"status": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+    ({"account": "518121035"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
+    ({"name": "n" * 101}, "FIELD_LENGTH_TOO_LONG"),
+    ({"name": " "}, "INVALID_VALUE_BLANK_FIELD"),
+    ({"id": 1}, "FIELD_NOT_ALLOWED"),
+    ({"test": False}, "FIELD_NOT_ALLOWED"),
+    ({"servingStatuses": []}, "FIELD_NOT_ALLOWED"),
+    ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"runSchedule": {"start": START // 1000}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"runSchedule": {"start": str(START)}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"runSchedule": {"start": 1793448000000 - 1}}, "DATE_TOO_EARLY"),
+    ({"runSchedule": {"start": START, "end": START}}, "START_DATE_AFTER_END_DATE"),
+    ({"runSchedule": {"start": START}, "totalBudget": usd("100")}, "CONDITIONAL_MISSING_FIELD"),
+    ({"totalBudget": usd("100", "EUR")}, "CURRENCY_MISMATCH"),
+]
+
+
+async def test_campaign_groups_that_are_refused(web: httpx.AsyncClient) -> None:
+    for change, code in GROUPS_REFUSED:
+        refused(await post(web, "adCampaignGroups", body(GROUP, **change)), 400, code)
     assert await writes(web) == []
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        *(({name: NOTHING}, "MISSING_FIELD") for name in (
-            "campaignGroup", "name", "type", "status", "objectiveType", "optimizationTargetType", "costType",
-            "unitCost", "locale", "runSchedule", "offsiteDeliveryEnabled", "politicalIntent", "targetingCriteria",
-            "dailyBudget",
-        )),
-        ({"associatedEntity": NOTHING}, "CONDITIONAL_MISSING_FIELD"),
-        ({"campaignGroup": "7021"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"campaignGroup": "urn:li:sponsoredCampaignGroup:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
-        ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
-        ({"status": "ARCHIVED"}, "STATUS_CHANGE_NOT_ALLOWED"),
-        ({"status": "ENABLED"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"name": "ü" * 101}, "FIELD_LENGTH_TOO_LONG"),
-        ({"version": {"versionTag": "1"}}, "FIELD_NOT_ALLOWED"),
-        ({"targeting": {}}, "TARGETING_FIELD_DEPRECATED"),
-        # bidding (section 6)
-        ({"costType": "CPM", "optimizationTargetType": "MAX_IMPRESSION"}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"costType": "CPC", "optimizationTargetType": "MAX_CLICK"}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"costType": "CPV"}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"objectiveType": "BRAND_AWARENESS"}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"objectiveType": "BRAND_AWARENESS", "optimizationTargetType": "MAX_CLICK", "costType": "CPM"},
-         "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": usd("0")}, "FIELD_VALUE_TOO_LOW"),
-        # money (section 7)
-        ({"dailyBudget": usd("40", "EUR")}, "CURRENCY_MISMATCH"),
-        ({"unitCost": usd("4.50", "EUR")}, "CURRENCY_MISMATCH"),
-        ({"dailyBudget": {"amount": 40, "currencyCode": "USD"}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"dailyBudget": usd("040")}, "INVALID_VALUE_FOR_FIELD"),
-        ({"dailyBudget": usd("4e1")}, "INVALID_VALUE_FOR_FIELD"),
-        ({"dailyBudget": usd("1,000")}, "INVALID_VALUE_FOR_FIELD"),
-        ({"dailyBudget": usd("40.001")}, "INVALID_VALUE_FOR_FIELD"),
-        ({"dailyBudget": usd("0")}, "FIELD_VALUE_TOO_LOW"),
-        ({"totalBudget": usd("39")}, "CONDITIONAL_VALUE_TOO_LOW"),
-        ({"pacingStrategy": "LIFETIME"}, "CONDITIONAL_FIELD_NOT_ALLOWED"),
-        ({"dailyBudget": NOTHING, "totalBudget": usd("500")}, "CONDITIONAL_MISSING_FIELD"),
-        ({"dailyBudget": NOTHING, "totalBudget": usd("500"), "pacingStrategy": "LIFETIME",
-          "runSchedule": {"start": START}}, "CONDITIONAL_MISSING_FIELD"),
-        # dates (section 8)
-        ({"runSchedule": {"start": START - 1, "end": END}}, "CONDITIONAL_VALUE_TOO_LOW"),
-        ({"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
-        ({"runSchedule": {"start": START}}, "CONDITIONAL_VALUE_TOO_HIGH"),
-        ({"locale": {"country": "us", "language": "EN"}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"locale": {"country": "JP", "language": "en"}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"associatedEntity": "urn:li:organization:missing"}, "FIELD_VALUE_DOES_NOT_EXIST"),
-    ],
-)  # fmt: skip
-async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
+CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
+    *(({name: NOTHING}, "MISSING_FIELD") for name in (
+        "campaignGroup", "name", "type", "status", "objectiveType", "optimizationTargetType", "costType",
+        "unitCost", "locale", "runSchedule", "offsiteDeliveryEnabled", "politicalIntent", "targetingCriteria",
+        "dailyBudget",
+    )),
+    ({"associatedEntity": NOTHING}, "CONDITIONAL_MISSING_FIELD"),
+    ({"campaignGroup": "7021"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"campaignGroup": "urn:li:sponsoredCampaignGroup:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+    ({"account": "urn:li:sponsoredAccount:518121036"}, "ACCOUNT_ID_MISMATCH_IN_PARAM_AND_BODY"),
+    ({"status": "ARCHIVED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+    ({"status": "ENABLED"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"objectiveType": "WEBSITE_VISITS"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"name": "ü" * 101}, "FIELD_LENGTH_TOO_LONG"),
+    ({"version": {"versionTag": "1"}}, "FIELD_NOT_ALLOWED"),
+    ({"targeting": {}}, "TARGETING_FIELD_DEPRECATED"),
+    # bidding (section 6)
+    ({"costType": "CPM", "optimizationTargetType": "MAX_IMPRESSION"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"costType": "CPC", "optimizationTargetType": "MAX_CLICK"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"costType": "CPV"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"objectiveType": "BRAND_AWARENESS"}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"objectiveType": "BRAND_AWARENESS", "optimizationTargetType": "MAX_CLICK", "costType": "CPM"},
+     "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": usd("0")}, "FIELD_VALUE_TOO_LOW"),
+    # money (section 7)
+    ({"dailyBudget": usd("40", "EUR")}, "CURRENCY_MISMATCH"),
+    ({"unitCost": usd("4.50", "EUR")}, "CURRENCY_MISMATCH"),
+    ({"dailyBudget": {"amount": 40, "currencyCode": "USD"}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": usd("040")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": usd("4e1")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": usd("1,000")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": usd("40.001")}, "INVALID_VALUE_FOR_FIELD"),
+    ({"dailyBudget": usd("0")}, "FIELD_VALUE_TOO_LOW"),
+    ({"totalBudget": usd("39")}, "CONDITIONAL_VALUE_TOO_LOW"),
+    ({"pacingStrategy": "LIFETIME"}, "CONDITIONAL_FIELD_NOT_ALLOWED"),
+    ({"dailyBudget": NOTHING, "totalBudget": usd("500")}, "CONDITIONAL_MISSING_FIELD"),
+    ({"dailyBudget": NOTHING, "totalBudget": usd("500"), "pacingStrategy": "LIFETIME",
+      "runSchedule": {"start": START}}, "CONDITIONAL_MISSING_FIELD"),
+    # dates (section 8)
+    ({"runSchedule": {"start": START - 1, "end": END}}, "CONDITIONAL_VALUE_TOO_LOW"),
+    ({"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+    ({"runSchedule": {"start": START}}, "CONDITIONAL_VALUE_TOO_HIGH"),
+    ({"locale": {"country": "us", "language": "EN"}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"locale": {"country": "JP", "language": "en"}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"associatedEntity": "urn:li:organization:missing"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+]  # fmt: skip
+
+
+async def test_campaigns_that_are_refused(web: httpx.AsyncClient) -> None:
     group = created(await post(web, "adCampaignGroups", GROUP))
     assert group == "7021"
-    refused(await post(web, "adCampaigns", body(CAMPAIGN, **change)), 400, code)
+    for change, code in CAMPAIGNS_REFUSED:
+        refused(await post(web, "adCampaigns", body(CAMPAIGN, **change)), 400, code)
     assert len(await writes(web)) == 1
 
 
-@pytest.mark.parametrize(
-    ("criteria", "code"),
-    [
-        ({"include": {"and": []}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"include": {"or": {}}}, "FIELD_NOT_ALLOWED"),
-        ({"exclude": {"or": {}}}, "MISSING_FIELD"),
-        ({"include": {"and": [{"or": {FACET + "titles": ["urn:li:title:9"]}}]}}, "MISSING_FIELD"),
-        ({"include": {"and": [{"and": {}}]}}, "FIELD_NOT_ALLOWED"),
-        ({"include": {"and": [{"or": {LOCATIONS: []}}]}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"include": {"and": [{"or": {LOCATIONS: ["urn:li:geo:missing"]}}]}}, "FIELD_VALUE_DOES_NOT_EXIST"),
-        (placed({"or": {"locations": ["urn:li:geo:1"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
-        (placed({"or": {FACET + "countries": ["urn:li:country:us"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
-        (placed(exclude={"and": []}), "FIELD_NOT_ALLOWED"),
-        (placed(exclude={"or": {FACET + "genders": ["urn:li:gender:FEMALE"]}}), "FIELD_NOT_ALLOWED"),
-        (placed(exclude=PLACE), "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"),
-        (placed(TITLE, {"or": {FACET + "jobFunctions": ["urn:li:function:8"]}}),
-         "INCOMPATIBLE_TARGETING_COMBINATION"),
-        (placed(keywords=["tea"]), "FIELD_NOT_ALLOWED"),
-    ],
-)  # fmt: skip
-async def test_targeting_that_is_refused(web: httpx.AsyncClient, criteria: Any, code: str) -> None:
+TARGETING_REFUSED: list[tuple[Any, str]] = [
+    ({"include": {"and": []}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"include": {"or": {}}}, "FIELD_NOT_ALLOWED"),
+    ({"exclude": {"or": {}}}, "MISSING_FIELD"),
+    ({"include": {"and": [{"or": {FACET + "titles": ["urn:li:title:9"]}}]}}, "MISSING_FIELD"),
+    ({"include": {"and": [{"and": {}}]}}, "FIELD_NOT_ALLOWED"),
+    ({"include": {"and": [{"or": {LOCATIONS: []}}]}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"include": {"and": [{"or": {LOCATIONS: ["urn:li:geo:missing"]}}]}}, "FIELD_VALUE_DOES_NOT_EXIST"),
+    (placed({"or": {"locations": ["urn:li:geo:1"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+    (placed({"or": {FACET + "countries": ["urn:li:country:us"]}}), "FIELD_VALUE_DOES_NOT_EXIST"),
+    (placed(exclude={"and": []}), "FIELD_NOT_ALLOWED"),
+    (placed(exclude={"or": {FACET + "genders": ["urn:li:gender:FEMALE"]}}), "FIELD_NOT_ALLOWED"),
+    (placed(exclude=PLACE), "FIELD_CANNOT_BE_BOTH_IN_INCLUDED_AND_EXCLUDED_TARGETING"),
+    (placed(TITLE, {"or": {FACET + "jobFunctions": ["urn:li:function:8"]}}),
+     "INCOMPATIBLE_TARGETING_COMBINATION"),
+    (placed(keywords=["tea"]), "FIELD_NOT_ALLOWED"),
+]  # fmt: skip
+
+
+async def test_targeting_that_is_refused(web: httpx.AsyncClient) -> None:
     created(await post(web, "adCampaignGroups", GROUP))
-    refused(await post(web, "adCampaigns", body(CAMPAIGN, targetingCriteria=criteria)), 400, code)
+    for criteria, code in TARGETING_REFUSED:
+        refused(await post(web, "adCampaigns", body(CAMPAIGN, targetingCriteria=criteria)), 400, code)
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"campaign": NOTHING}, "MISSING_FIELD"),
-        ({"content": NOTHING}, "MISSING_FIELD"),
-        ({"intendedStatus": NOTHING}, "MISSING_FIELD"),
-        ({"intendedStatus": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
-        ({"status": "DRAFT"}, "FIELD_NOT_ALLOWED"),
-        ({"campaign": "7022"}, "INVALID_VALUE_FOR_FIELD"),
-        ({"campaign": "urn:li:sponsoredCampaign:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
-        ({"inlineContent": {"post": {}}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"content": {"reference": "6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"content": {"reference": "urn:li:post:6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
-        ({"content": {"reference": "urn:li:share:missing"}}, "FIELD_VALUE_DOES_NOT_EXIST"),
-        ({"content": {"reference": "urn:li:share:ineligible"}}, "FIELD_VALUE_NOT_ACTIVE"),
-        ({"content": {"reference": "urn:li:ugcPost:processing"}}, "FIELD_VALUE_NOT_ACTIVE"),
-        ({"content": {"reference": "urn:li:ugcPost:6850000000000000002"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"content": {"reference": "urn:li:share:6850000000000000003"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
-        ({"content": {"reference": "urn:li:share:6850000000000000004"}}, "FIELD_VALUE_NOT_ACTIVE"),
-        ({"content": {"reference": "urn:li:share:6850000000000000005"}}, "MISMATCH_FIELDS"),
-    ],
-)
-async def test_creatives_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], code: str) -> None:
+CREATIVES_REFUSED: list[tuple[dict[str, Any], str]] = [
+    ({"campaign": NOTHING}, "MISSING_FIELD"),
+    ({"content": NOTHING}, "MISSING_FIELD"),
+    ({"intendedStatus": NOTHING}, "MISSING_FIELD"),
+    ({"intendedStatus": "PAUSED"}, "STATUS_CHANGE_NOT_ALLOWED"),
+    ({"status": "DRAFT"}, "FIELD_NOT_ALLOWED"),
+    ({"campaign": "7022"}, "INVALID_VALUE_FOR_FIELD"),
+    ({"campaign": "urn:li:sponsoredCampaign:9"}, "FIELD_VALUE_DOES_NOT_EXIST"),
+    ({"inlineContent": {"post": {}}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"content": {"reference": "6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"content": {"reference": "urn:li:post:6850000000000000001"}}, "INVALID_VALUE_FOR_FIELD"),
+    ({"content": {"reference": "urn:li:share:missing"}}, "FIELD_VALUE_DOES_NOT_EXIST"),
+    ({"content": {"reference": "urn:li:share:ineligible"}}, "FIELD_VALUE_NOT_ACTIVE"),
+    ({"content": {"reference": "urn:li:ugcPost:processing"}}, "FIELD_VALUE_NOT_ACTIVE"),
+    ({"content": {"reference": "urn:li:ugcPost:6850000000000000002"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"content": {"reference": "urn:li:share:6850000000000000003"}}, "INVALID_CAMPAIGN_CONFIGURATION"),
+    ({"content": {"reference": "urn:li:share:6850000000000000004"}}, "FIELD_VALUE_NOT_ACTIVE"),
+    ({"content": {"reference": "urn:li:share:6850000000000000005"}}, "MISMATCH_FIELDS"),
+]
+
+
+async def test_creatives_that_are_refused(web: httpx.AsyncClient) -> None:
     created(await post(web, "adCampaignGroups", GROUP))
     created(await post(web, "adCampaigns", CAMPAIGN))
-    answer = await post(web, "creatives", body(CREATIVE, **change))
-    refused(answer, 400, code)
-    assert answer.json()["serviceErrorCode"] == 100
+    for change, code in CREATIVES_REFUSED:
+        answer = await post(web, "creatives", body(CREATIVE, **change))
+        refused(answer, 400, code)
+        assert answer.json()["serviceErrorCode"] == 100
 
 
 async def test_formats_go_with_the_post(web: httpx.AsyncClient) -> None:
