@@ -331,9 +331,10 @@ def need(value: Json, pointer: str, what: str = "answer") -> Json:
 
 
 def identifier(found: Json) -> str | None:
-    """An id as digits or text: a non-empty string, or an integer's digits; anything else is None."""
+    """An id as digits or text: a non-empty string that can be sent, or an integer's digits; anything else is None."""
     if isinstance(found, str):
-        return found or None
+        sendable = found.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in found)
+        return found if found and sendable else None
     if isinstance(found, int) and not isinstance(found, bool):
         return str(found)
     return None
