@@ -38,7 +38,7 @@ LEAST_BUDGET = "5"  # daily, the same number in every currency; of a lifetime bu
 LEAST_CAP = "20"
 NAME_LENGTH = 375
 SMALLEST_PAGE, LARGEST_PAGE = 50, 1000
-NOT_READY_WAIT, RATE_WAIT = 5.0, 1.0  # seconds
+NOT_READY_WAIT = 5.0  # seconds
 
 # Ads API "Creatives": what an ad over a creative is called. LENS_WEB_VIEW: or LENS_REMOTE_WEBPAGE (unverified).
 AD_TYPES: Mapping[str, str] = {
@@ -118,8 +118,13 @@ def single(one: Level, entity_id: str) -> Request:
 
 def listed(one: Level, owner: str, owner_id: str, limit: int, cursor: str | None = None) -> Request:
     """One page of a level's entities. ``owner``: the path word of the account or the parent."""
-    query = _placement(one) | {"limit": str(limit)} | ({} if cursor is None else {"cursor": cursor})
+    query = _placement(one) | paged(limit, cursor)
     return Request("GET", f"{API}/{owner}/{{owner}}/{one.path}", {"owner": owner_id}, query)
+
+
+def paged(limit: int, cursor: str | None) -> dict[str, str]:
+    """The query of a list. Ads API: a page has at least 50 rows."""
+    return {"limit": str(max(SMALLEST_PAGE, limit))} | ({} if cursor is None else {"cursor": cursor})
 
 
 def _placement(one: Level) -> dict[str, str]:
@@ -200,8 +205,8 @@ _MESSAGES = ("sub_request_error_reason", "debug_message", "display_message", "er
 
 
 def wait(response: Response) -> float | None:
-    """Seconds to wait. Snap documents no Retry-After, but one that comes is honoured."""
+    """Seconds to wait for what is not ready. Of rate limits Snap says nothing: the waits grow by themselves."""
     found = error(response)
     if found is not None and NOT_READY in found.codes:
         return NOT_READY_WAIT
-    return None if "retry-after" in response.headers else RATE_WAIT
+    return None

@@ -286,7 +286,7 @@ def _report(account: Account, job: str) -> Flow[Json | Pending]:
     found = snap.unwrapped(response, "async_stats_reports", "async_stats_report")
     status = text(found, "/0/async_status") or ""
     if status == FAILED:
-        raise ProviderError("Snapchat made no report.", native=NativeError(status, "The report failed."))
+        raise ProviderError(f"Snapchat made no report ({status}).", native=NativeError(status, "The report failed."))
     if status != COMPLETED:
         return Pending(job, status, POLL)
     address = text(found, "/0/result") or ""

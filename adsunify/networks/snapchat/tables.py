@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
+from urllib.parse import parse_qsl
 
 from attrs import evolve
 
@@ -169,11 +170,6 @@ def _budget(entity: Entity) -> str:
     return f"/{period_of(entity) or 'daily'}_budget_micro"
 
 
-def _smart(entity: Entity, now: datetime | None) -> str | None:
-    smart = entity.get("pacing_level") == snap.SMART_BUDGETS
-    return "under Smart Budgets it is the budget itself; change budget" if smart else None
-
-
 def _not_smart(entity: Entity, now: datetime | None) -> str | None:
     smart = entity.get("pacing_level") == snap.SMART_BUDGETS
     return None if smart else "the budget is set on ad squads; a campaign has dailyCap and spendCap"
@@ -218,7 +214,12 @@ SETTINGS = (
     _start("campaign", lock=_started),
     _end("campaign"),
     _cap("budget", "/daily_budget_micro", period="daily", lock=_not_smart),
-    _cap("dailyCap", "/daily_budget_micro", period="daily", clears=True, lock=_smart),
+    _cap(
+        *("dailyCap", "/daily_budget_micro"),
+        period="daily",
+        clears=True,
+        note="dailyCap: a cap; under Smart Budgets it is the campaign's budget itself.",
+    ),
     _cap("spendCap", "/lifetime_spend_cap_micro", clears=True),
     *(Setting("campaign", name, f"/{name}", lock=FIXED) for name in words("objective_v2_properties buy_model")),
     Setting("campaign", "ad_account_id", "/ad_account_id", lock=FIXED),
@@ -267,13 +268,12 @@ def _unwrapped(plural: str, name: str) -> Rows:
     return lambda response: snap.unwrapped(response, plural, name)
 
 
-def _owned(resource: str, plural: str, name: str, *, paged: bool = False) -> Catalog:
+def _owned(resource: str, plural: str, name: str) -> Catalog:
     """A catalog that is a list of the account."""
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
-        query = {"limit": str(max(snap.SMALLEST_PAGE, limit))} if paged else {}
-        query |= {} if cursor is None else {"cursor": cursor}
-        return Request("GET", f"{snap.API}/adaccounts/{{account}}/{plural}", {"account": account.native_id}, query)
+        url, path = f"{snap.API}/adaccounts/{{account}}/{plural}", {"account": account.native_id}
+        return Request("GET", url, path, snap.paged(limit, cursor))
 
     return Catalog(resource, request, _unwrapped(plural, name), "/id", "/name", snap.next_cursor)
 
@@ -283,8 +283,8 @@ def _sources(account: Account, sought: str, cursor: str | None, limit: int) -> R
     if not organization:
         message = "Snapchat lists funding sources by organization; the account extra organizationId is not known."
         raise refused("account.extras.organizationId", "account_extra_missing", message)
-    query = {} if cursor is None else {"cursor": cursor}
-    return Request("GET", f"{snap.API}/organizations/{{id}}/fundingsources", {"id": organization}, query)
+    url, path = f"{snap.API}/organizations/{{id}}/fundingsources", {"id": organization}
+    return Request("GET", url, path, snap.paged(limit, cursor))
 
 
 def country_of(sought: str) -> str:
@@ -322,18 +322,21 @@ def _country_id(row: Mapping[str, Json]) -> str:
     return next((one.lower() for one in codes if len(one) == 2 and one.isalpha()), _id(row))
 
 
-def _targeting(resource: str, path: str, word: str, *, geo: bool = False) -> Catalog:
-    """A catalog of what targeting can name; ``{country}`` in the path stands for the text after the colon."""
+def _targeting(resource: str, path: str, word: str) -> Catalog:
+    """A catalog of what targeting can name; ``{country}`` in the path stands for the text after the colon.
+
+    Only places are so many that they come in pages.
+    """
     takes = "{country}" in path
 
     def request(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
         place = country_of(sought) if takes else ""
         address, _, query = path.replace("{country}", place).partition("?")
-        asked = dict([query.split("=")] if query else []) | ({} if cursor is None else {"cursor": cursor})
+        asked = snap.paged(limit, cursor) if path.startswith("geo/") else dict(parse_qsl(query))
         return Request("GET", f"{snap.API}/targeting/{address}", query=asked)
 
     return Catalog(
-        *(resource, request, _dimension(word), _country_id if geo else _id, "/name", snap.next_cursor),
+        *(resource, request, _dimension(word), _country_id if word == "country" else _id, "/name", snap.next_cursor),
         suffix="required" if takes else "none",
         note=f"{resource}:US" if takes else "",
     )
@@ -343,9 +346,9 @@ PLACE_CATALOGS: Mapping[str, str] = {"regions": "region", "metros": "metro", "po
 """Catalogs whose ids become locations: what stands between the country and the id."""
 
 CATALOGS = (
-    _owned("creatives", "creatives", "creative", paged=True),
-    _owned("media", "media", "media", paged=True),
-    _targeting("countries", "geo/country", "country", geo=True),
+    _owned("creatives", "creatives", "creative"),
+    _owned("media", "media", "media"),
+    _targeting("countries", "geo/country", "country"),
     _targeting("regions", "geo/{country}/region", "region"),
     _targeting("metros", "geo/{country}/metro", "metro"),
     _targeting("postal_codes", "geo/{country}/postal_code", "postal_code"),
@@ -356,7 +359,7 @@ CATALOGS = (
     _targeting("os_types", "device/os_type", "os_type"),
     _targeting("connection_types", "device/connection_type", "connection_type"),
     _targeting("carriers", "device/carrier", "carrier"),
-    _owned("audiences", "segments", "segment", paged=True),
+    _owned("audiences", "segments", "segment"),
     _owned("pixels", "pixels", "pixel"),
     Catalog("funding_sources", _sources, _unwrapped("fundingsources", "fundingsource"), "/id", "/type"),
 )

@@ -87,10 +87,10 @@ def not_native(targeting: Mapping[str, Json]) -> str | None:
 
 def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     whole = {one for one in _locations(brief) if ":" not in one}
-    for index, location in enumerate(brief.targeting.location_ids or ()):
-        if ":" in location and location.partition(":")[0] in whole:
-            message = "Snapchat would serve the whole country: name the country or places inside it, not both."
-            yield Issue(f"targeting.locationIds/{index}", "conflict", message)
+    inside = [one for one in brief.targeting.location_ids or () if ":" in one and one.partition(":")[0] in whole]
+    if inside:
+        message = "Snapchat would serve the whole country: name the country or places inside it, not both."
+        yield Issue("targeting.locationIds", "conflict", message)
 
 
 def one_language(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
@@ -107,7 +107,7 @@ def one_language(account: Account, brief: CampaignBrief, now: datetime | None) -
         yield Issue("platform.locale", "required", message)
     if locale is not None and locale.country.lower() not in countries:
         message = "The country of the locale is one of those that are targeted."
-        yield Issue("platform.locale.country", "conflict", message)
+        yield Issue("platform.locale", "conflict", message)
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
