@@ -55,7 +55,7 @@ def test_a_budget_is_the_one_in_use_and_its_noise_is_cut() -> None:
     made = edited("adGroup", Edit({"budget": Percentage("increase", Decimal("10"))}))
     assert patch(made) == {"$set": {"dailyBudget": {"amount": "44", "currencyCode": "USD"}}}
     assert made.risk == "spend" and made.steps[0].changes[0].before == "40"
-    total = {"dailyBudget": None, "totalBudget": {"amount": "900.0000", "currencyCode": "USD"}}
+    total: dict[str, Any] = {"dailyBudget": None, "totalBudget": {"amount": "900.0000", "currencyCode": "USD"}}
     lower = edited("adGroup", Edit({"budget": "800.5"}), **total)
     assert patch(lower) == {"$set": {"totalBudget": {"amount": "800.5", "currencyCode": "USD"}}}
     assert lower.risk == "low"
@@ -75,7 +75,7 @@ def test_a_bid_is_written_with_what_it_belongs_to() -> None:
             "optimizationTargetType": "NONE",
         }
     }
-    automated = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
+    automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
     assert issues("adGroup", Edit({"bid": "5.25"}), **automated) == {"fields.bid": "locked"}
 
 
@@ -87,7 +87,7 @@ def test_a_strategy_takes_its_charge_along() -> None:
         "unitCost": {"amount": "0", "currencyCode": "USD"},
     }
     assert made.risk == "spend"
-    automated = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
+    automated: dict[str, Any] = {"optimizationTargetType": "MAX_CLICK", "costType": "CPM"}
     assert issues("adGroup", Edit({"bidStrategy": "NONE"}), **automated) == {"fields.bid": "required"}
     back = edited("adGroup", Edit({"bidStrategy": "NONE", "bid": "3"}), **automated)
     assert patch(back)["$set"] == {
