@@ -160,7 +160,7 @@ def _conflicts(
         yield from budget_issues(account, kind, "fields.budget", budget, period_of(after), days)
     for name in ("bid_price", "conversion_bid_price"):
         bid = body.get(name)
-        if is_number(bid) and budget is not None and period_of(after) is not None and bid >= budget:
+        if bid is not None and is_number(bid) and budget is not None and period_of(after) and bid >= budget:
             yield Issue("fields.bid", "too_large", "TikTok takes a bid below the budget only.")
     if body.get("bid_type") == tiktok.CUSTOM_BID and not any(
         after.get(n) for n in ("bid_price", "conversion_bid_price")

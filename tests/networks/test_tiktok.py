@@ -1,0 +1,611 @@
+"""The TikTok adapter: plans as the API for Business documents them, look-ups, refusals, outcomes, edits, reads."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, date, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from adsunify.connecting import App, Credentials
+from adsunify.editing import Edit, Percentage
+from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled, TokenRefused
+from adsunify.network import Account
+from adsunify.networks.tiktok import plans, reads
+from adsunify.networks.tiktok.tables import NETWORK
+from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.reading import Query
+from adsunify.steps import Plan, bound
+from adsunify.wire import Request, dumps, filled
+
+from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, created, refused, rows, run
+
+APP = App("app-1", "app-secret")
+OUTPUTS = {"cover": {"image_id": "img-9"}, "campaign": {"id": "17900001"}, "adGroup": {"id": "17900002"}}
+
+
+def bodies(plan: Plan) -> list[Any]:
+    return [bound(step, OUTPUTS).body for step in plan.steps]
+
+
+def number(text: str) -> str:
+    return str(int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big") >> 1)
+
+
+# -- create -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_manual_plan_is_what_the_documentation_shows() -> None:
+    plan = created(operation="op-1")
+    assert [step.request.url for step in plan.steps] == [
+        f"{BASE}/campaign/create/",
+        f"{BASE}/adgroup/create/",
+        f"{BASE}/ad/create/",
+    ]
+    assert bodies(plan) == [
+        {
+            "advertiser_id": "7011112222",
+            "request_id": number("op-1:campaign"),
+            "campaign_name": "Autumn shoes",
+            "objective_type": "TRAFFIC",
+            "budget_mode": "BUDGET_MODE_INFINITE",
+            "budget_optimize_on": False,
+            "operation_status": "DISABLE",
+        },
+        {
+            "advertiser_id": "7011112222",
+            "request_id": number("op-1:adGroup"),
+            "campaign_id": "17900001",
+            "adgroup_name": "Autumn shoes",
+            "promotion_type": "WEBSITE",
+            "placement_type": "PLACEMENT_TYPE_NORMAL",
+            "placements": ["PLACEMENT_TIKTOK"],
+            "location_ids": ["2635167"],
+            "budget_mode": "BUDGET_MODE_TOTAL",
+            "budget": Decimal("640.5"),
+            "schedule_type": "SCHEDULE_START_END",
+            "schedule_start_time": "2026-12-01 08:00:00",
+            "schedule_end_time": "2026-12-21 08:00:00",
+            "optimization_goal": "CLICK",
+            "billing_event": "CPC",
+            "bid_type": "BID_TYPE_CUSTOM",
+            "bid_price": Decimal("0.35"),
+            "pacing": "PACING_MODE_SMOOTH",
+            "operation_status": "DISABLE",
+        },
+        {
+            "advertiser_id": "7011112222",
+            "adgroup_id": "17900002",
+            "creatives": [
+                {
+                    "ad_name": "Autumn shoes",
+                    "ad_format": "SINGLE_VIDEO",
+                    "identity_type": "TT_USER",
+                    "identity_id": "6bd1-aa",
+                    "video_id": "v10033g50000abc",
+                    "image_ids": ["ad-site-i18n-sg/20261101abc"],
+                    "ad_text": "New season, same street",
+                    "call_to_action": "LEARN_MORE",
+                    "landing_page_url": "https://shop.example/autumn",
+                    "dark_post_status": "ON",
+                    "operation_status": "DISABLE",
+                }
+            ],
+        },
+    ]
+    assert '"budget":640.5,' in dumps(bodies(plan)[1])
+
+
+def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
+    campaign, group, ad = bodies(created(SMART, operation="op-1"))
+    assert [step.request.url.removeprefix(BASE) for step in created(SMART).steps] == [
+        "/smart_plus/campaign/create/",
+        "/smart_plus/adgroup/create/",
+        "/smart_plus/ad/create/",
+    ]
+    assert campaign == {
+        "advertiser_id": "7011112222",
+        "request_id": number("op-1:campaign"),
+        "campaign_name": "Autumn shoes",
+        "objective_type": "TRAFFIC",
+        "budget_optimize_on": False,
+        "operation_status": "DISABLE",
+    }
+    assert group["targeting_optimization_mode"] == "MANUAL"
+    assert group["targeting_spec"] == {"location_ids": ["2635167"]}
+    assert group["request_id"] == number("op-1:adGroup")
+    assert "pacing" not in group and "location_ids" not in group
+    assert ad == {
+        "advertiser_id": "7011112222",
+        "adgroup_id": "17900002",
+        "ad_name": "Autumn shoes",
+        "operation_status": "DISABLE",
+        "creative_list": [
+            {
+                "creative_info": {
+                    "ad_format": "SINGLE_VIDEO",
+                    "video_info": {"video_id": "v10033g50000abc"},
+                    "image_info": [{"web_uri": "ad-site-i18n-sg/20261101abc"}],
+                    "identity_type": "TT_USER",
+                    "identity_id": "6bd1-aa",
+                }
+            }
+        ],
+        "ad_text_list": [{"ad_text": "New season, same street"}],
+        "call_to_action_list": [{"call_to_action": "LEARN_MORE"}],
+        "landing_page_url_list": [{"landing_page_url": "https://shop.example/autumn"}],
+        "ad_configuration": {"dark_post_status": "ON"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("now", "path"),
+    [(datetime(2026, 12, 31, 23, tzinfo=UTC), "/campaign"), (datetime(2027, 1, 1, tzinfo=UTC), "/smart")],
+)
+def test_from_2027_on_smart_plus_creates(now: datetime, path: str) -> None:
+    from adsunify.brief import read_brief
+    from adsunify.reading import drive
+
+    from .tiktok_calls import brief
+
+    plan = drive(plans.plan_create(ACCOUNT, read_brief(brief()), now), TikTok())
+    assert plan.steps[0].request.url.startswith(BASE + path)
+
+
+@pytest.mark.parametrize("account", [ACCOUNT, SMART])
+def test_an_image_address_is_uploaded_first_and_becomes_the_cover(account: Account) -> None:
+    talk = TikTok()
+    plan = created(account, "op-1", talk, creative__imageUrl="https://shop.example/c.jpg")
+    upload = plan.steps[0].request
+    assert (upload.url, upload.encoding) == (f"{BASE}/file/image/ad/upload/", "multipart")
+    assert upload.body == {
+        "advertiser_id": "7011112222",
+        "upload_type": "UPLOAD_BY_URL",
+        "image_url": "https://shop.example/c.jpg",
+        "file_name": "cover-" + number("op-1:cover"),
+    }
+    assert "img-9" in dumps(bodies(plan)[3])
+    assert not any("suggestcover" in request.url for request in talk.asked)
+
+
+def test_the_reads_come_in_their_order_and_change_nothing() -> None:
+    talk = TikTok()
+    created(talk=talk)
+    assert [filled(request).removeprefix(BASE).split("?")[0] for request in talk.asked] == [
+        "/file/video/ad/info/",
+        "/identity/get/",
+        "/file/video/suggestcover/",
+        "/tool/region/",
+    ]
+    assert {request.method for request in talk.asked} == {"GET"}
+    assert talk.asked[-1].query == {
+        "advertiser_id": "7011112222",
+        "placements": '["PLACEMENT_TIKTOK"]',
+        "objective_type": "TRAFFIC",
+        "level_range": "TO_COUNTRY",
+    }
+
+
+def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
+    assert created(operation="op-1").digest != created(operation="op-2").digest
+    assert created(operation="op-1") == created(operation="op-1")
+
+
+def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
+    mine = USER | {"identity_id": "6bd1-bc", "identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": "7077770001"}
+    talk = TikTok(identity=rows(USER, mine, name="identity_list"))
+    wanted = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
+    ad = bodies(created(talk=talk, **wanted))[2]["creatives"][0]
+    assert ad["identity_authorized_bc_id"] == "7077770001" and ad["dark_post_status"] == "ON"
+    assert "identity_type" not in talk.asked[1].query
+    centres = rows({"bc_info": {"bc_id": "7077770001"}})
+    silent = rows({k: v for k, v in mine.items() if k != "identity_authorized_bc_id"}, name="identity_list")
+    talk = TikTok(identity=silent, bc=centres)
+    assert bodies(created(talk=talk, **wanted))[2]["creatives"][0]["identity_authorized_bc_id"] == "7077770001"
+    assert talk.asked[3].query["identity_authorized_bc_id"] == "7077770001"
+
+
+# -- refusals ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_video_that_is_still_processed_is_asked_for_later() -> None:
+    with pytest.raises(ProviderThrottled) as problem:
+        created(talk=TikTok(info=rows(VIDEO | {"displayable": False})))
+    assert (problem.value.code, problem.value.retry_after) == ("media_processing", 15.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "answers"),
+    [
+        ("creative.existingId", {"info": rows()}),
+        ("creative.existingId", {"info": rows(VIDEO | {"allowed_placements": ["PLACEMENT_PANGLE"]})}),
+        ("platform.identityId", {"identity": rows(name="identity_list")}),
+        (
+            "platform.identityId",
+            {"identity": rows(USER | {"available_status": "SCOPE_UNAVAILABLE"}, name="identity_list")},
+        ),
+        ("platform.identityId", {"identity": rows(USER | {"can_push_video": False}, name="identity_list")}),
+        ("platform.identityId", {"identity": rows(USER | {"is_gpppa": True}, name="identity_list")}),
+        ("creative.imageHash", {"suggestcover": rows()}),
+        ("targeting.countries/0", {"region": answer({"region_info": []})}),
+    ],
+)
+def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> None:
+    assert refused(talk=TikTok(**answers)) == {path}
+
+
+@pytest.mark.parametrize(
+    ("path", "changes"),
+    [
+        ("budget.amount", {"budget__amount": "399.99"}),  # 20 days of 20
+        ("budget.amount", {"budget__amount": "19.99", "budget__period": "daily"}),
+        ("budget.amount", {"budget__amount": "10000000", "budget__period": "daily"}),
+        ("budget.amount", {"budget__amount": "640.505"}),
+        ("bid", {"bid": "640.50"}),
+        ("creative.body", {"creative__body": "é" * 101}),
+        ("creative.body", {"creative__body": "靴" * 51}),
+        ("creative.body", {"creative__body": "shoes \U0001f45f"}),
+        ("name", {"name": "shoes \U0001f45f"}),
+        ("creative.headline", {"creative__headline": "Shoes"}),
+        ("creative.imageUrl", {"creative__imageUrl": "https://a.example/c.jpg", "creative__imageHash": "i1"}),
+        ("platform.identityType", {"platform__identityType": "AUTH_CODE"}),
+        ("platform.specialAdCategories", {"platform__specialAdCategories": ["POLITICS"]}),
+        ("schedule.startAt", {"schedule__startAt": "2028-01-02T00:00:00Z", "schedule__endAt": "2028-01-03T00:00:00Z"}),
+        ("schedule.startAt", {"schedule__startAt": "2026-12-01T08:00:00.5Z"}),
+        ("targeting.native", {"targeting": {"native": {"pixel_id": "1", "location_ids": ["1"]}}}),
+        ("targeting.native", {"targeting": {"native": {"gender": "GENDER_MALE"}}}),
+        ("targeting.locationIds/0", {"targeting": {"countries": ["GB"], "locationIds": ["2643743"]}}),
+        ("targeting.locationIds/0", {"targeting": {"locationIds": ["999"]}}),
+    ],
+)
+def test_what_tiktok_would_not_take_is_refused_at_its_member(path: str, changes: dict[str, Any]) -> None:
+    assert refused(**changes) == {path}
+
+
+def test_accounts_narrow_what_is_taken() -> None:
+    custom = Account("tiktok", "7", "USD", "Europe/Oslo", {"canUseCustomIdentity": "false"})
+    assert refused(custom, platform__identityType="CUSTOMIZED_USER") == {"platform.identityType"}
+    native = {"native": {"location_ids": ["1"], "brand_safety_type": "NO_BRAND_SAFETY"}}
+    assert refused(SMART, targeting=native) == {"targeting.native/brand_safety_type"}
+    yen = Account("tiktok", "7", "JPY", "Asia/Tokyo")
+    money = {"amount": "2000.5", "currency": "JPY", "period": "daily"}
+    assert refused(yen, budget=money, bid=None) == {"budget.amount"}
+    assert refused(yen, budget=money | {"amount": "1999"}, bid=None) == {"budget.amount"}
+    late = datetime(2026, 12, 2, tzinfo=UTC)
+    assert refused(now=late) == {"schedule.startAt"}
+
+
+# -- outcomes ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (40105, Rejected),
+        (40002, Rejected),
+        (40911, Rejected),
+        (40100, Throttled),
+        (40901, Throttled),
+        (40202, Throttled),
+        (60001, Throttled),
+        (40050, Ambiguous),
+        (50000, Ambiguous),
+        (51305, Ambiguous),
+        (70707, Ambiguous),
+    ],
+)
+def test_errors_come_under_the_status_200(code: int, kind: type) -> None:
+    step = created().steps[0]
+    assert isinstance(outcome(NETWORK, step, step.request, answer(code=code)), kind)
+
+
+def test_waits_follow_the_codes() -> None:
+    step = created().steps[0]
+
+    def waits(code: int, message: str = "") -> Any:
+        return outcome(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr]
+
+    assert [waits(40901), waits(40202), waits(60001), waits(40100)] == [15.0, 1.0, 60.0, 1.0]
+    assert waits(40133, "Too many requests: QPM") == 300.0
+
+
+def test_a_success_holds_code_0_and_the_id() -> None:
+    ad = created().steps[2]
+    good = outcome(NETWORK, ad, ad.request, answer({"ad_ids": ["179"], "need_audit": True}))
+    assert isinstance(good, Applied) and good.outputs == {"id": "179"}
+    assert isinstance(outcome(NETWORK, ad, ad.request, answer({"ad_ids": []})), Ambiguous)
+    assert isinstance(outcome(NETWORK, ad, ad.request, answer({"ad_ids": ["1"]}, status=502)), Ambiguous)
+
+
+def test_a_change_of_status_is_judged_by_the_ids_that_come_back() -> None:
+    outputs = {"campaign": {"id": "1"}, "adGroup": {"id": "2"}, "ad": {"id": "3"}}
+    plan, _ = run(plans.plan_activate(ACCOUNT, created(), outputs))
+    assert plan.risk == "spend"
+    assert [(step.key, step.request.body) for step in plan.steps] == [
+        ("activate_ad", {"advertiser_id": "7011112222", "ad_ids": ["3"], "operation_status": "ENABLE"}),
+        (
+            "activate_adGroup",
+            {
+                "advertiser_id": "7011112222",
+                "adgroup_ids": ["2"],
+                "operation_status": "ENABLE",
+                "allow_partial_success": False,
+            },
+        ),
+        ("activate_campaign", {"advertiser_id": "7011112222", "campaign_ids": ["1"], "operation_status": "ENABLE"}),
+    ]
+    step = plan.steps[1]
+
+    def said(data: Any, code: int = 0) -> type:
+        return type(outcome(NETWORK, step, step.request, answer(data, code)))
+
+    assert said({"adgroup_ids": ["2"], "status": "ENABLE"}) is Applied
+    failed = [{"adgroup_id": "2", "error_message": "no"}]
+    assert said({"adgroup_ids": [], "error_list": failed}, 20001) is Rejected
+    assert said({"adgroup_ids": ["2"], "error_list": failed}) is Ambiguous
+    assert said({"adgroup_ids": ["9"]}) is Ambiguous
+    smart, _ = run(plans.plan_activate(SMART, created(SMART), outputs))
+    assert smart.steps[0].request.url == f"{BASE}/smart_plus/ad/status/update/"
+    assert smart.steps[0].request.body["smart_plus_ad_ids"] == ["3"]
+
+
+# -- status, native, edits --------------------------------------------------------------------------------------------
+
+GROUP = {
+    "adgroup_id": "2",
+    "campaign_id": "1",
+    "adgroup_name": "Shoes",
+    "operation_status": "DISABLE",
+    "secondary_status": "ADGROUP_STATUS_DISABLE",
+    "budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET",
+    "budget": 100,
+    "bid_type": "BID_TYPE_CUSTOM",
+    "bid_price": 0.5,
+    "billing_event": "CPC",
+    "schedule_type": "SCHEDULE_START_END",
+    "schedule_start_time": "2027-01-01 00:00:00",
+    "schedule_end_time": "2027-02-01 00:00:00",
+    "location_ids": ["2635167"],
+    "age_groups": ["AGE_18_24", "AGE_25_34"],
+    "campaign_automation_type": "MANUAL",
+}
+AD = {
+    "ad_id": "3",
+    "adgroup_id": "2",
+    "campaign_id": "1",
+    "ad_name": "Shoes",
+    "ad_text": "Old",
+    "landing_page_url": "https://a.example/",
+    "call_to_action": "LEARN_MORE",
+    "video_id": "v1",
+    "image_ids": ["i1"],
+    "identity_id": "6bd1-aa",
+    "identity_type": "TT_USER",
+    "ad_format": "SINGLE_VIDEO",
+    "operation_status": "DISABLE",
+    "create_time": "2026-01-01 00:00:00",
+    "deeplink": "",
+}
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+def test_the_flow_of_an_entity_is_asked_for() -> None:
+    plan, asked = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(GROUP))
+    assert filled(asked[0]).endswith("filtering=%7B%22adgroup_ids%22%3A%5B%222%22%5D%7D")
+    assert plan.steps[0].request.url == f"{BASE}/adgroup/status/update/"
+    smart = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
+    plan, _ = run(plans.plan_status(ACCOUNT, "adGroup", "2", "paused"), rows(smart))
+    assert plan.steps[0].request.url == f"{BASE}/smart_plus/adgroup/status/update/"
+    assert "allow_partial_success" not in plan.steps[0].request.body
+    with pytest.raises(InvalidInput):
+        run(plans.plan_delete(ACCOUNT, "adGroup", "2"), rows(GROUP | {"campaign_automation_type": "SMART_PLUS"}))
+    with pytest.raises(ProviderNotFound):
+        run(plans.plan_delete(ACCOUNT, "campaign", "9"), rows())
+
+
+def test_an_ad_of_smart_plus_is_found_under_its_other_id() -> None:
+    own = {"smart_plus_ad_id": "88", "ad_name": "Shoes", "operation_status": "ENABLE", "adgroup_id": "2"}
+    plan, asked = run(plans.plan_delete(ACCOUNT, "ad", "88"), rows(), rows(own))
+    assert [request.url.removeprefix(BASE) for request in asked] == ["/ad/get/", "/smart_plus/ad/get/"]
+    assert plan.risk == "destructive" and plan.steps[0].action == "delete"
+    assert plan.steps[0].request.body == {
+        "advertiser_id": "7011112222",
+        "smart_plus_ad_ids": ["88"],
+        "operation_status": "DELETE",
+    }
+
+
+def test_native_creates_are_wrapped_and_paused() -> None:
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"ad_name": "A"}, "2"))
+    assert plan.steps[0].request.body == {
+        "advertiser_id": "7011112222",
+        "adgroup_id": "2",
+        "creatives": [{"ad_name": "A", "operation_status": "DISABLE"}],
+    }
+    plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"operation_status": "ENABLE"}, None))
+    assert plan.risk == "spend" and plan.steps[0].request.body["request_id"].isdigit()
+    for kind, payload, parent in (
+        ("campaign", {"request_id": "1"}, None),
+        ("campaign", {}, "1"),
+        ("adGroup", {"campaign_id": "1"}, "2"),
+        ("adGroup", {}, None),
+        ("ad", {"operation_status": "DELETE"}, "2"),
+    ):
+        with pytest.raises(InvalidInput):
+            run(plans.plan_native_create(ACCOUNT, kind, payload, parent))  # type: ignore[arg-type]
+
+
+def test_an_ad_is_patched_or_replaced_whole() -> None:
+    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"ad_text": "New"}, None), rows(AD))
+    assert plan.steps[0].request.body == {
+        "advertiser_id": "7011112222",
+        "adgroup_id": "2",
+        "patch_update": True,
+        "creatives": [{"ad_id": "3", "ad_text": "New"}],
+    }
+    plan, _ = run(plans.plan_update(ACCOUNT, "ad", "3", {"landing_page_url": "https://b.example/"}, "2"), rows(AD))
+    sent = plan.steps[0].request.body
+    assert "patch_update" not in sent
+    gone = ("adgroup_id", "campaign_id", "operation_status", "create_time", "deeplink")
+    assert sent["creatives"] == [
+        {k: v for k, v in AD.items() if k not in gone} | {"landing_page_url": "https://b.example/"}
+    ]
+    with pytest.raises(InvalidInput, match="status"):
+        run(plans.plan_update(ACCOUNT, "ad", "3", {"operation_status": "ENABLE"}, None))
+
+
+def edited(kind: Any, native: Any, *more: Any, account: Account = ACCOUNT, **edit: Any) -> Plan:
+    plan, _ = run(
+        plans.plan_edit(account, kind, "2" if kind == "adGroup" else "3", Edit(**edit), NOW), rows(native), *more
+    )
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def test_edits_send_what_changed() -> None:
+    raise_ = {"budget": Percentage("increase", Decimal(50)), "bid": "0.75", "endAt": "2027-02-02T00:00:00+01:00"}
+    plan = edited("adGroup", GROUP, fields=raise_, targeting={"ageMin": 25, "ageMax": 65, "genders": ["female"]})
+    assert plan.risk == "spend"
+    assert plan.steps[0].request.body == {
+        "advertiser_id": "7011112222",
+        "adgroup_id": "2",
+        "budget": Decimal(150),
+        "bid_price": Decimal("0.75"),
+        "bid_type": "BID_TYPE_CUSTOM",
+        "schedule_end_time": "2027-02-01 23:00:00",
+        "schedule_type": "SCHEDULE_START_END",
+        "age_groups": ["AGE_25_34", "AGE_35_44", "AGE_45_54", "AGE_55_100"],
+        "gender": "GENDER_FEMALE",
+    }
+    video = edited("ad", AD, rows(VIDEO), rows({"id": "i2"}), creative={"existingId": "v2", "body": "New"})
+    assert video.steps[0].request.body["patch_update"] is True
+    assert video.steps[0].request.body["creatives"] == [
+        {"ad_id": "3", "ad_text": "New", "video_id": "v2", "image_ids": ["i2"]}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "kind", "edit"),
+    [
+        ("fields.budget", "adGroup", {"fields": {"budget": "19"}}),
+        ("fields.bid", "adGroup", {"fields": {"bid": "100"}}),
+        ("fields.endAt", "adGroup", {"fields": {"endAt": "2026-12-01T00:00:00Z"}}),
+        ("fields.placements", "adGroup", {"fields": {"placements": "X"}}),
+        ("targeting.ageMin", "adGroup", {"targeting": {"ageMin": 21}}),
+        ("targeting.excludedLocations", "adGroup", {"targeting": {"excludedLocations": [{"id": "1"}]}}),
+        ("targeting.locations", "adGroup", {"targeting": {"locations": [{"id": "1", "radiusKm": 3}]}}),
+        ("targeting", "ad", {"targeting": {"ageMin": 18}}),
+        ("creative", "adGroup", {"creative": {"body": "x"}}),
+        ("creative.body", "ad", {"creative": {"body": "\U0001f45f"}}),
+        ("creative.headline", "ad", {"creative": {"headline": "x"}}),
+        ("fields.bid", "ad", {"fields": {"bid": "1"}}),
+    ],
+)
+def test_edits_that_tiktok_would_not_take_are_refused(path: str, kind: str, edit: Any) -> None:
+    with pytest.raises(InvalidInput) as problem:
+        edited(kind, GROUP if kind == "adGroup" else AD, **edit)
+    assert {issue.path for issue in problem.value.issues} == {path}
+
+
+def test_a_smart_plus_ad_group_keeps_the_rest_of_its_targeting() -> None:
+    manual = GROUP | {"campaign_automation_type": "UPGRADED_SMART_PLUS"}
+    own = GROUP | {"targeting_spec": {"location_ids": ["1"], "gender": "GENDER_MALE"}, "adgroup_id": "2"}
+    plan = edited("adGroup", manual, rows(own), fields={"bid": "0.75"}, targeting={"locations": [{"id": "7"}]})
+    assert plan.steps[0].request.url == f"{BASE}/smart_plus/adgroup/update/"
+    assert plan.steps[0].request.body == {
+        "advertiser_id": "7011112222",
+        "adgroup_id": "2",
+        "bid_price": Decimal("0.75"),
+        "targeting_spec": {"location_ids": ["7"], "gender": "GENDER_MALE"},
+    }
+
+
+# -- reads ------------------------------------------------------------------------------------------------------------
+
+
+def test_connecting_asks_in_tiktoks_way() -> None:
+    url = reads.authorize_url(APP, "https://me.example/cb", "s1", "")
+    assert url == (
+        "https://business-api.tiktok.com/portal/auth?app_id=app-1&state=s1&redirect_uri=https%3A%2F%2Fme.example%2Fcb"
+    )
+    given = answer({"access_token": "T", "advertiser_ids": ["7"], "scope": [1, 2, 4]})
+    credentials, asked = run(reads.exchange(APP, "https://me.example/cb", {"auth_code": "C"}, "", 0), given)
+    assert credentials == Credentials("T")
+    assert asked[0].body == {"app_id": "app-1", "secret": "app-secret", "auth_code": "C"}
+    assert asked[0].nature == "read_once" and not asked[0].signed
+    with pytest.raises(TokenRefused):
+        run(reads.refresh(APP, credentials, 0))
+    with pytest.raises(TokenRefused):
+        run(reads.exchange(APP, "", {"auth_code": "C"}, "", 0), answer(code=40110))
+
+
+def test_signing_adds_the_token_and_for_the_accounts_the_app() -> None:
+    signed = reads.sign(Request("GET", f"{BASE}/ad/get/"), Credentials("T"), APP, 0, "n")
+    assert (signed.headers, signed.query) == ({"Access-Token": "T"}, {})
+    listed = reads.sign(Request("GET", reads.ADVERTISERS), Credentials("T"), APP, 0, "n")
+    assert listed.query == {"app_id": "app-1", "secret": "app-secret"}
+    assert reads.sign(Request("GET", "https://else.example/"), Credentials("T"), APP, 0, "n").headers == {}
+
+
+def test_accounts_prefer_the_displayed_time_zone() -> None:
+    row = {
+        "advertiser_id": "7",
+        "name": "Shop",
+        "currency": "JPY",
+        "timezone": "Etc/GMT-9",
+        "display_timezone": "Asia/Tokyo",
+        "status": "STATUS_LIMIT",
+        "can_use_custom_identity": False,
+        "owner_bc_id": "70",
+    }
+    (found,), _ = run(reads.accounts(), rows({"advertiser_id": "7"}), rows(row))
+    assert (found.timezone, found.native_status) == ("Asia/Tokyo", "STATUS_LIMIT")
+    assert found.extras == {"canUseCustomIdentity": "false", "ownerBcId": "70"}
+
+
+def test_lists_page_and_filter() -> None:
+    query = Query(limit=2, parent_id="1", status="ADGROUP_STATUS_DISABLE", search="Sho")
+    page, asked = run(reads.entities(ACCOUNT, "adGroup", query), rows(GROUP, page=1, pages=3))
+    assert page.cursor == "2:2"
+    assert asked[0].query["filtering"] == (
+        '{"campaign_ids":["1"],"adgroup_name":"Sho","secondary_status":"ADGROUP_STATUS_DISABLE"}'
+    )
+    _, asked = run(reads.entities(ACCOUNT, "adGroup", Query(limit=50, cursor="2:2")), rows(page=2, pages=2))
+    assert (asked[0].query["page"], asked[0].query["page_size"]) == ("2", "2")
+    for wrong in (Query(parent_id="1"), Query(status="PAUSED"), Query(status="AD_STATUS_DISABLE")):
+        with pytest.raises(InvalidInput):
+            run(reads.entities(ACCOUNT, "campaign", wrong))
+    deleted = {"campaign_id": "1", "operation_status": "ENABLE", "secondary_status": "CAMPAIGN_STATUS_DELETE"}
+    found, _ = run(reads.entity(ACCOUNT, "campaign", "1"), rows(deleted))
+    assert found.status == "deleted"
+
+
+def test_reports_are_split_into_30_days_and_a_dash_is_not_zero() -> None:
+    metrics = {"spend": "1.20", "impressions": "30", "clicks": "2", "conversion": "-", "video_play_actions": "9"}
+    row = {"dimensions": {"stat_time_day": "2026-11-03 00:00:00"}, "metrics": metrics}
+    flow = reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 11, 5), None, NOW)
+    found, asked = run(flow, rows(), rows(row))
+    assert [(one.query["start_date"], one.query["end_date"]) for one in asked] == [
+        ("2026-10-01", "2026-10-30"),
+        ("2026-10-31", "2026-11-05"),
+    ]
+    (only,) = found.rows
+    assert only.to_json() == {
+        "date": "2026-11-03",
+        "impressions": 30,
+        "clicks": 2,
+        "spend": "1.2",
+        "conversions": None,
+        "conversionValue": None,
+        "videoViews": 9,
+        "reach": None,
+    }
+
+
+def test_locations_are_those_of_a_country() -> None:
+    from .tiktok_calls import REGIONS
+
+    page, _ = run(reads.catalog(ACCOUNT, "locations:GB", Query(search="lon")), answer({"region_info": list(REGIONS)}))
+    assert [(row.id, row.name) for row in page.rows] == [("2643743", "London")]

@@ -1,0 +1,115 @@
+"""What the tests of the TikTok adapter share: a brief, answers as TikTok gives them, and a driver."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from adsunify.brief import read_brief
+from adsunify.checks import check
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.networks.tiktok import plans
+from adsunify.networks.tiktok.tables import NETWORK
+from adsunify.reading import drive
+from adsunify.steps import Plan, of_operation
+from adsunify.wire import Flow, Request, Response
+
+ACCOUNT = Account("tiktok", "7011112222", "USD", "America/New_York")
+SMART = Account("tiktok", "7011112222", "USD", "America/New_York", {"createFlow": "smart_plus"})
+BASE = "https://business-api.tiktok.com/open_api/v1.3"
+BRIEF: dict[str, Any] = {
+    "name": "Autumn shoes",
+    "goal": "traffic",
+    "budget": {"amount": "640.50", "currency": "USD", "period": "lifetime"},
+    "bid": "0.35",
+    "schedule": {"startAt": "2026-12-01T09:00:00+01:00", "endAt": "2026-12-21T08:00:00Z"},
+    "targeting": {"countries": ["GB"]},
+    "creative": {
+        "existingId": "v10033g50000abc",
+        "body": "New season, same street",
+        "url": "https://shop.example/autumn",
+    },
+    "platform": {"identityId": "6bd1-aa", "identityType": "TT_USER"},
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def answer(data: Any = None, code: int = 0, status: int = 200, **more: Any) -> Response:
+    body = {"code": code, "message": "OK", "request_id": "R1", "data": {} if data is None else data, **more}
+    return Response.of(status, {}, json.dumps(body).encode())
+
+
+def rows(*found: Any, page: int = 1, pages: int = 1, name: str = "list") -> Response:
+    info = {"page": page, "page_size": 10, "total_number": len(found), "total_page": pages}
+    return answer({name: list(found), "page_info": info})
+
+
+VIDEO = {"video_id": "v10033g50000abc", "displayable": True, "allowed_placements": ["PLACEMENT_TIKTOK"]}
+USER = {"identity_id": "6bd1-aa", "identity_type": "TT_USER", "available_status": "AVAILABLE", "can_push_video": True}
+REGIONS = (
+    {"location_id": "2635167", "name": "United Kingdom", "parent_id": "0", "region_code": "GB", "level": "COUNTRY"},
+    {"location_id": "2643743", "name": "London", "parent_id": "6269131", "region_code": "GB", "level": "CITY"},
+    {"location_id": "6269131", "name": "England", "parent_id": "2635167", "region_code": "GB", "level": "PROVINCE"},
+    {"location_id": "2921044", "name": "Germany", "parent_id": "0", "region_code": "DE", "level": "COUNTRY"},
+)
+
+
+class TikTok:
+    """Answers the reads before a plan, and remembers them."""
+
+    def __init__(self, **answers: Response) -> None:
+        self.asked: list[Request] = []
+        self.answers = {
+            "info": rows(VIDEO),
+            "identity": rows(USER, name="identity_list"),
+            "suggestcover": rows({"id": "ad-site-i18n-sg/20261101abc", "url": "https://x.example"}),
+            "region": answer({"region_info": list(REGIONS)}),
+        } | answers
+
+    def __call__(self, request: Request) -> Response:
+        self.asked.append(request)
+        words = request.url.removeprefix(BASE).strip("/").split("/")
+        return self.answers[words[0] if words[0] in self.answers else words[-1] if words[-1] != "get" else words[-2]]
+
+
+def created(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
+    value = read_brief(brief(**changes))
+    check(NETWORK, account, value)
+    plan = drive(plans.plan_create(account, value, None), talk or TikTok())
+    return of_operation(plan, operation) if operation else plan
+
+
+def refused(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        value = read_brief(brief(**changes))
+        check(NETWORK, account, value, now)
+        drive(plans.plan_create(account, value, now), talk or TikTok())
+    return {issue.path for issue in refusal.value.issues}
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, and what it asked for."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def answered(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    return drive(flow, answered), asked
