@@ -374,6 +374,12 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         },
         "platform": {"euPoliticalAdvertising": False},
     },
+    "snapchat": {
+        "goal": "awareness",
+        "bid": "4.25",
+        "targeting": {"countries": ["US"]},
+        "creative": {"existingId": "6f1c2a90-3b7d-4c58-9e21-7d40b8a5f613"},
+    },
     "pinterest": {
         "bid": "0.85",
         "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},

@@ -267,12 +267,13 @@ async def test_connecting_again_keeps_the_accounts(empty: Served) -> None:
 REVOKES = {
     "meta": ("DELETE", "/me/permissions"),
     "google": ("POST", "/revoke"),
+    "snapchat": None,
     "pinterest": ("POST", "/oauth/token/revoke"),
     "linkedin": ("POST", "/oauth/v2/revoke"),
     "amazon": None,
     "x": ("POST", "/1.1/oauth/invalidate_token.json"),
 }
-"""How a network is told that its tokens are no longer wanted; Amazon has no call for it."""
+"""How a network is told that its tokens are no longer wanted; Snapchat and Amazon have no call for it."""
 REVOKED = {"linkedin": 2}
 """How many tokens are revoked, each for itself."""
 ONLY_FORGOTTEN = {"pinterest"}

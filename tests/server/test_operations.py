@@ -24,6 +24,7 @@ CONFIRMED = {"confirmed": True}
 CREATES = {
     "meta": "/v26.0/act_1001/campaigns",
     "google": "/v*googleAds:mutate",
+    "snapchat": "/v1/adaccounts/*/campaigns",
     "pinterest": "/v5/pins",
     "linkedin": "/rest/adAccounts/*/adCampaignGroups",
     "amazon": "/sp/campaigns",

@@ -16,6 +16,7 @@ networks = pytest.mark.parametrize("network", list(ADAPTERS))
 FORMATS = {
     "meta": ({"page_link_ad", "existing_creative"}, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
     "google": ({"responsive_search_ad"}, {"traffic"}, {"daily"}),
+    "snapchat": ({"existing_creative"}, {"awareness"}, {"daily", "lifetime"}),
     "pinterest": ({"image_pin", "existing_pin"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
     "linkedin": ({"sponsored_post"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
     "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
