@@ -1,26 +1,27 @@
-"""The TikTok adapter: plans as the API for Business documents them, look-ups, refusals, outcomes, edits, reads."""
+"""The TikTok adapter: plans as the API for Business documents them, look-ups, refusals, outcomes, edits."""
 
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
-from adsunify.connecting import App, Credentials
+from adsunify.brief import read_brief
+from adsunify.connecting import App
 from adsunify.editing import Edit, Percentage
-from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled, TokenRefused
+from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled
 from adsunify.network import Account
-from adsunify.networks.tiktok import plans, reads
+from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
 from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.reading import Query
+from adsunify.reading import drive
 from adsunify.steps import Plan, bound
-from adsunify.wire import Request, dumps, filled
+from adsunify.wire import dumps, filled
 
-from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, created, refused, rows, run
+from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows, run
 
 APP = App("app-1", "app-secret")
 OUTPUTS = {"cover": {"image_id": "img-9"}, "campaign": {"id": "17900001"}, "adGroup": {"id": "17900002"}}
@@ -145,11 +146,6 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
     [(datetime(2026, 12, 31, 23, tzinfo=UTC), "/campaign"), (datetime(2027, 1, 1, tzinfo=UTC), "/smart")],
 )
 def test_from_2027_on_smart_plus_creates(now: datetime, path: str) -> None:
-    from adsunify.brief import read_brief
-    from adsunify.reading import drive
-
-    from .tiktok_calls import brief
-
     plan = drive(plans.plan_create(ACCOUNT, read_brief(brief()), now), TikTok())
     assert plan.steps[0].request.url.startswith(BASE + path)
 
@@ -196,7 +192,7 @@ def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
 def test_an_identity_of_a_business_centre_brings_its_centre() -> None:
     mine = USER | {"identity_id": "6bd1-bc", "identity_type": "BC_AUTH_TT", "identity_authorized_bc_id": "7077770001"}
     talk = TikTok(identity=rows(USER, mine, name="identity_list"))
-    wanted = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
+    wanted: dict[str, Any] = {"platform__identityId": "6bd1-bc", "platform__identityType": "BC_AUTH_TT"}
     ad = bodies(created(talk=talk, **wanted))[2]["creatives"][0]
     assert ad["identity_authorized_bc_id"] == "7077770001" and ad["dark_post_status"] == "ON"
     assert "identity_type" not in talk.asked[1].query
@@ -520,92 +516,3 @@ def test_a_smart_plus_ad_group_keeps_the_rest_of_its_targeting() -> None:
         "bid_price": Decimal("0.75"),
         "targeting_spec": {"location_ids": ["7"], "gender": "GENDER_MALE"},
     }
-
-
-# -- reads ------------------------------------------------------------------------------------------------------------
-
-
-def test_connecting_asks_in_tiktoks_way() -> None:
-    url = reads.authorize_url(APP, "https://me.example/cb", "s1", "")
-    assert url == (
-        "https://business-api.tiktok.com/portal/auth?app_id=app-1&state=s1&redirect_uri=https%3A%2F%2Fme.example%2Fcb"
-    )
-    given = answer({"access_token": "T", "advertiser_ids": ["7"], "scope": [1, 2, 4]})
-    credentials, asked = run(reads.exchange(APP, "https://me.example/cb", {"auth_code": "C"}, "", 0), given)
-    assert credentials == Credentials("T")
-    assert asked[0].body == {"app_id": "app-1", "secret": "app-secret", "auth_code": "C"}
-    assert asked[0].nature == "read_once" and not asked[0].signed
-    with pytest.raises(TokenRefused):
-        run(reads.refresh(APP, credentials, 0))
-    with pytest.raises(TokenRefused):
-        run(reads.exchange(APP, "", {"auth_code": "C"}, "", 0), answer(code=40110))
-
-
-def test_signing_adds_the_token_and_for_the_accounts_the_app() -> None:
-    signed = reads.sign(Request("GET", f"{BASE}/ad/get/"), Credentials("T"), APP, 0, "n")
-    assert (signed.headers, signed.query) == ({"Access-Token": "T"}, {})
-    listed = reads.sign(Request("GET", reads.ADVERTISERS), Credentials("T"), APP, 0, "n")
-    assert listed.query == {"app_id": "app-1", "secret": "app-secret"}
-    assert reads.sign(Request("GET", "https://else.example/"), Credentials("T"), APP, 0, "n").headers == {}
-
-
-def test_accounts_prefer_the_displayed_time_zone() -> None:
-    row = {
-        "advertiser_id": "7",
-        "name": "Shop",
-        "currency": "JPY",
-        "timezone": "Etc/GMT-9",
-        "display_timezone": "Asia/Tokyo",
-        "status": "STATUS_LIMIT",
-        "can_use_custom_identity": False,
-        "owner_bc_id": "70",
-    }
-    (found,), _ = run(reads.accounts(), rows({"advertiser_id": "7"}), rows(row))
-    assert (found.timezone, found.native_status) == ("Asia/Tokyo", "STATUS_LIMIT")
-    assert found.extras == {"canUseCustomIdentity": "false", "ownerBcId": "70"}
-
-
-def test_lists_page_and_filter() -> None:
-    query = Query(limit=2, parent_id="1", status="ADGROUP_STATUS_DISABLE", search="Sho")
-    page, asked = run(reads.entities(ACCOUNT, "adGroup", query), rows(GROUP, page=1, pages=3))
-    assert page.cursor == "2:2"
-    assert asked[0].query["filtering"] == (
-        '{"campaign_ids":["1"],"adgroup_name":"Sho","secondary_status":"ADGROUP_STATUS_DISABLE"}'
-    )
-    _, asked = run(reads.entities(ACCOUNT, "adGroup", Query(limit=50, cursor="2:2")), rows(page=2, pages=2))
-    assert (asked[0].query["page"], asked[0].query["page_size"]) == ("2", "2")
-    for wrong in (Query(parent_id="1"), Query(status="PAUSED"), Query(status="AD_STATUS_DISABLE")):
-        with pytest.raises(InvalidInput):
-            run(reads.entities(ACCOUNT, "campaign", wrong))
-    deleted = {"campaign_id": "1", "operation_status": "ENABLE", "secondary_status": "CAMPAIGN_STATUS_DELETE"}
-    found, _ = run(reads.entity(ACCOUNT, "campaign", "1"), rows(deleted))
-    assert found.status == "deleted"
-
-
-def test_reports_are_split_into_30_days_and_a_dash_is_not_zero() -> None:
-    metrics = {"spend": "1.20", "impressions": "30", "clicks": "2", "conversion": "-", "video_play_actions": "9"}
-    row = {"dimensions": {"stat_time_day": "2026-11-03 00:00:00"}, "metrics": metrics}
-    flow = reads.insights(ACCOUNT, date(2026, 10, 1), date(2026, 11, 5), None, NOW)
-    found, asked = run(flow, rows(), rows(row))
-    assert [(one.query["start_date"], one.query["end_date"]) for one in asked] == [
-        ("2026-10-01", "2026-10-30"),
-        ("2026-10-31", "2026-11-05"),
-    ]
-    (only,) = found.rows
-    assert only.to_json() == {
-        "date": "2026-11-03",
-        "impressions": 30,
-        "clicks": 2,
-        "spend": "1.2",
-        "conversions": None,
-        "conversionValue": None,
-        "videoViews": 9,
-        "reach": None,
-    }
-
-
-def test_locations_are_those_of_a_country() -> None:
-    from .tiktok_calls import REGIONS
-
-    page, _ = run(reads.catalog(ACCOUNT, "locations:GB", Query(search="lon")), answer({"region_info": list(REGIONS)}))
-    assert [(row.id, row.name) for row in page.rows] == [("2643743", "London")]

@@ -201,9 +201,10 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
     name = tiktok.SMART_AD if kind == "ad" else tiktok.IDS[kind]
     own_id = ident(found.native, f"/{name}", "entity")
     own = yield from _one(account, kind, own_id, name, tiktok.PREFIX[tiktok.SMART_PLUS])
-    return (
-        found if own is None else evolve(own, native={"campaign_automation_type": "UPGRADED_SMART_PLUS", **own.native})
-    )
+    if own is None:
+        return found
+    # What tells the flow stands in the manual endpoint's answer, and stays.
+    return evolve(own, native={**own.native, "campaign_automation_type": tiktok.NEW_SMART_PLUS})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
