@@ -21,6 +21,7 @@ from adsunify.actor import Actor
 from adsunify.cli.serve import connect_one, sandbox_admin, serving
 from adsunify.networks import ADAPTERS
 from adsunify.sandbox.server import Running, sandbox_thread
+from adsunify.sandbox.world import Token
 from adsunify.service.opening import SECRET_KEYS
 
 from .stage import FORMATS, Log, Stage
@@ -69,10 +70,20 @@ async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, 
 
 
 Template = Callable[[str], Stage]
+Issued = tuple[dict[str, Token], dict[str, Token]]
+"""What a network holds valid, and what of it a template holds."""
 
 
 @pytest.fixture(scope="session")
-def template(request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory) -> Template:
+def issued() -> list[Issued]:
+    """The tokens of every network, as they were when the templates were made."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def template(
+    request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory: pytest.TempPathFactory, issued: list[Issued]
+) -> Template:
     """The stage of an engine that is copied; made when it is first asked for."""
 
     @cache
@@ -87,6 +98,7 @@ def template(request: pytest.FixtureRequest, sandbox: Running, tmp_path_factory:
             for name, value in ENVIRONMENT.items():
                 patch.setenv(name, value)
             actor, accounts = asyncio.run(_connected(database, sandbox.url))
+        issued.extend((world.tokens, dict(world.tokens)) for world in sandbox.state.worlds.values())
         return Stage(database, ENVIRONMENT, sandbox.url, actor, accounts, Log(sandbox.state.writes))
 
     return made
@@ -98,10 +110,14 @@ def engine(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def stage(template: Template, engine: str, request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+def stage(
+    template: Template, engine: str, request: pytest.FixtureRequest, tmp_path: Path, issued: list[Issued]
+) -> Stage:
     """A database of the test's own, and networks as at the start."""
     made = template(engine)
     httpx.post(f"{made.sandbox_url}/_sandbox/reset", trust_env=False).raise_for_status()
+    for valid, copied in issued:  # a test before may have rotated a refresh token that is copied again
+        valid.update(copied)
     if engine == "sqlite":
         shutil.copyfile(made.database.removeprefix("sqlite:///"), tmp_path / "crash.db")
         database = f"sqlite:///{tmp_path / 'crash.db'}"
