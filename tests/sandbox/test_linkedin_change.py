@@ -192,10 +192,13 @@ async def test_the_campaign_comes_before_its_creative(web: httpx.AsyncClient) ->
     done(await change(web, creative, intendedStatus="ACTIVE"))
 
 
-async def test_an_enterprise_default_group_stays(web: httpx.AsyncClient) -> None:
-    where = f"adCampaignGroups/60{ENTERPRISE}"
-    answer = await change(web, where, within=ENTERPRISE, status="PENDING_DELETION")
-    refused(answer, 400, "CANNOT_UPDATE_BACKFILLED_CAMPAIGN_GROUPS")
+async def test_groups_of_enterprises_are_renamed_and_archived_only(web: httpx.AsyncClient) -> None:
+    where = f"adCampaignGroups/61{ENTERPRISE}"
+    deleted = await change(web, where, within=ENTERPRISE, status="PENDING_DELETION")
+    refused(deleted, 400, "NO_DELETE_ON_LMS_ENTERPRISE_CAMPAIGN_GROUPS")
+    moved = await change(web, where, within=ENTERPRISE, runSchedule={"start": 1704067200000, "end": END})
+    refused(moved, 400, "FIELD_NOT_ALLOWED_FOR_ENTERPRISE_LMS_ACCOUNTS")
+    done(await change(web, where, within=ENTERPRISE, name="Contract", status="ARCHIVED"))
 
 
 async def test_a_batch_fails_item_by_item(web: httpx.AsyncClient) -> None:

@@ -142,7 +142,10 @@ def _fix_format(request: Request, creative: Entity) -> None:
 
 
 def seed(world: World) -> None:
-    """Every account has had its default group from the start; it can be neither edited nor deleted."""
+    """Every account has had its default group from the start; it can be neither edited nor deleted.
+
+    The enterprise account, which creates none here, has one more group.
+    """
     for account in world.accounts.values():
         group = {
             **_BORN["campaignGroup"],
@@ -153,3 +156,6 @@ def seed(world: World) -> None:
             "backfilled": True,
         }
         world.create("campaignGroup", account.id, group, id=f"60{account.id}")
+        if account.extra["native"]["type"] == "ENTERPRISE":
+            other = {**group, "name": "Contract of this year", "backfilled": False}
+            world.create("campaignGroup", account.id, other, id=f"61{account.id}")
