@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from uuid import uuid4
 
 from aiohttp import web
@@ -14,6 +15,7 @@ from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import AdsunifyError, InvalidInput, Issue, refused
 from adsunify.service import access
 from adsunify.service.core import Service
+from adsunify.service.delivering import Worker
 from adsunify.wire import dumps
 
 from . import connect
@@ -26,8 +28,11 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
-def application(service: Service) -> web.Application:
-    """The application over an open service; closing it lets writes in flight finish."""
+def application(service: Service, *, delivers: bool = True) -> web.Application:
+    """The application over an open service; closing it lets writes in flight finish.
+
+    ``delivers``: webhooks are delivered by this process, too.
+    """
     app = web.Application(client_max_size=BODY_BYTES, middlewares=[answered])
     for endpoint in ENDPOINTS:
         path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: what it must be is said by the contract
@@ -36,7 +41,20 @@ def application(service: Service) -> web.Application:
     app.router.add_get("/openapi.json", _fixed(openapi))
     app.router.add_get("/healthz", _fixed(b'{"status":"ok"}'))
     connect.add_routes(app, service)
+    if delivers:
+        app.cleanup_ctx.append(_delivering(service))
     return app
+
+
+def _delivering(service: Service) -> Callable[[web.Application], AsyncIterator[None]]:
+    async def running(app: web.Application) -> AsyncIterator[None]:
+        worker = Worker(service)
+        task = asyncio.create_task(worker.run())
+        yield
+        worker.stop()
+        await task
+
+    return running
 
 
 def _fixed(body: bytes) -> Handler:

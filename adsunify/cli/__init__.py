@@ -14,6 +14,7 @@ COMMANDS = {
     "demo": "demo",
     "plan": "plan",
     "serve": "serve",
+    "worker": "serve",
     "sandbox": "serve",
     "admin": "admin",
     "db": "admin",

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -21,6 +21,7 @@ from adsunify.sandbox import run as run_sandbox
 from adsunify.sandbox import sandbox as simulated
 from adsunify.service import access
 from adsunify.service.core import Service
+from adsunify.service.delivering import Worker
 from adsunify.service.opening import BASE_URL, DATABASE, SANDBOX_URL, open_service
 from adsunify.store import connections, keys, people
 from adsunify.wire import Json, dumps
@@ -52,6 +53,7 @@ async def serving(
     base_url: str | None = None,
     sandbox_url: str | None = None,
     allow_unsafe_durability: bool = False,
+    webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[Serving]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
     listening = _listening(host, port)
@@ -62,6 +64,7 @@ async def serving(
             base_url=base_url or f"http://{host}:{listening.getsockname()[1]}",
             sandbox_url=sandbox_url,
             allow_unsafe_durability=allow_unsafe_durability,
+            webhook_dev_targets=webhook_dev_targets,
         )
     except BaseException:
         listening.close()
@@ -134,6 +137,13 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
 @click.option(
     "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits at a power failure."
 )
+@click.option(
+    "--webhook-dev-target",
+    "targets",
+    multiple=True,
+    metavar="URL",
+    help="Let exactly this http or private address be a webhook destination (repeatable; never in production).",
+)
 @json_option
 def serve(
     host: str,
@@ -142,23 +152,36 @@ def serve(
     base_url: str | None,
     sandbox: bool,
     allow_unsafe_durability: bool,
+    targets: tuple[str, ...],
     as_json: bool,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
-    asyncio.run(_serve(host, port, database, base_url, sandbox, allow_unsafe_durability, as_json))
+    for target in targets:
+        click.echo(f"WARNING: webhooks may be sent to {target}, whatever is there.", err=True)
+    asyncio.run(_serve(host, port, database, base_url, sandbox, allow_unsafe_durability, targets, as_json))
 
 
 async def _serve(
-    host: str, port: int, database: str, base_url: str | None, sandbox: bool, unsafe: bool, as_json: bool
+    host: str,
+    port: int,
+    database: str,
+    base_url: str | None,
+    sandbox: bool,
+    unsafe: bool,
+    targets: tuple[str, ...],
+    as_json: bool,
 ) -> None:
-    ended = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, ended.set)
+    ended = _signalled()
     async with (
         simulation(sandbox) as sandbox_url,
         serving(
-            database, host, port, base_url=base_url, sandbox_url=sandbox_url, allow_unsafe_durability=unsafe
+            database,
+            host,
+            port,
+            base_url=base_url,
+            sandbox_url=sandbox_url,
+            allow_unsafe_durability=unsafe,
+            webhook_dev_targets=targets,
         ) as server,
     ):
         if server.made_keys is not None:
@@ -180,6 +203,37 @@ async def _serve(
             as_json,
         )
         await ended.wait()
+
+
+def _signalled() -> asyncio.Event:
+    """Set at SIGINT or SIGTERM."""
+    ended = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, ended.set)
+    return ended
+
+
+@click.command()
+@click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
+@click.option("--webhook-dev-target", "targets", multiple=True, metavar="URL", help="As with serve.")
+def worker(database: str, targets: tuple[str, ...]) -> None:
+    """Deliver webhooks until SIGINT or SIGTERM, beside the servers that do; any number may run."""
+    asyncio.run(_work(database, targets))
+
+
+async def _work(database: str, targets: tuple[str, ...]) -> None:
+    ended = _signalled()
+    opened = await open_service(database, os.environ, webhook_dev_targets=targets)
+    delivering = Worker(opened.service)
+    running = asyncio.create_task(delivering.run())
+    click.echo("Delivering webhooks.")
+    try:
+        await asyncio.wait((running, asyncio.create_task(ended.wait())), return_when=asyncio.FIRST_COMPLETED)
+        delivering.stop()
+        await running
+    finally:
+        await opened.service.close()
 
 
 def _say(ready: dict[str, Any], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from adsunify.change import EditBody, Mutation
-from adsunify.service import access, accounts, bulk, campaigns, connections, entities, networks, operations
+from adsunify.service import access, accounts, bulk, campaigns, connections, entities, networks, operations, webhooks
 from adsunify.steps import Kind
 
 from . import answers, requests
@@ -277,5 +277,82 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     *_native("campaign", "campaigns", "campaign"),
     *_native("adGroup", "ad-groups", "ad group"),
     *_native("ad", "ads", "ad"),
+    # -- Webhooks --------------------------------------------------------------------------------------------------
+    Endpoint(
+        "GET",
+        "/webhooks",
+        "Webhooks",
+        "List webhooks",
+        webhooks.list_,
+        list[answers.Webhook],
+    ),
+    Endpoint(
+        "POST",
+        "/webhooks",
+        "Webhooks",
+        "Subscribe to events",
+        webhooks.create,
+        answers.CreatedWebhook,
+        access="write",
+        body=requests.NewWebhook,
+        status=201,
+    ),
+    Endpoint(
+        "PATCH",
+        "/webhooks/{webhookId}",
+        "Webhooks",
+        "Change a webhook",
+        webhooks.change,
+        answers.Webhook,
+        access="write",
+        body=requests.WebhookChange,
+    ),
+    Endpoint(
+        "DELETE",
+        "/webhooks/{webhookId}",
+        "Webhooks",
+        "Remove a webhook",
+        webhooks.remove,
+        answers.Webhook,
+        access="write",
+    ),
+    Endpoint(
+        "POST",
+        "/webhooks/{webhookId}/test",
+        "Webhooks",
+        "Queue a test notification",
+        webhooks.test,
+        answers.Delivery,
+        access="write",
+        body=requests.Nothing,
+        status=202,
+    ),
+    Endpoint(
+        "GET",
+        "/webhooks/{webhookId}/deliveries",
+        "Webhooks",
+        "Latest deliveries",
+        webhooks.deliveries,
+        list[answers.Delivery],
+    ),
+    Endpoint(
+        "GET",
+        "/webhooks/{webhookId}/deliveries/{deliveryId}/attempts",
+        "Webhooks",
+        "Attempts of a delivery",
+        webhooks.attempts,
+        list[answers.Attempt],
+    ),
+    Endpoint(
+        "POST",
+        "/webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
+        "Webhooks",
+        "Deliver again",
+        webhooks.redeliver,
+        answers.Delivery,
+        access="write",
+        body=requests.Nothing,
+        status=202,
+    ),
 )
 """Every endpoint. Adding one is a row here and a function in the service."""

@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.brief import CampaignBrief, Instant
+from adsunify.events import EventName
 from adsunify.validation import UUID, EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel
 
 NetworkCode = Literal[
@@ -225,3 +226,33 @@ class NativePayload(WireModel):
 
     payload: FreeForm
     parent_id: Maybe[EntityId] = None
+
+
+def _once(names: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(names)) < len(names):
+        raise PydanticCustomError("duplicate", "must name each event once.")
+    return names
+
+
+Events = Annotated[tuple[EventName, ...], Field(strict=False, min_length=1, max_length=15), AfterValidator(_once)]
+DestinationUrl = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=2000),
+    WithJsonSchema({"type": "string", "format": "uri", "maxLength": 2000}),
+]
+
+
+class NewWebhook(WireModel):
+    """Where to send which events, of one account or of all; without ``events`` the five of operations."""
+
+    url: DestinationUrl
+    account_id: Maybe[Uuid] = None
+    events: Maybe[Events] = None
+
+
+class WebhookChange(WireModel):
+    """What shall be different for future events."""
+
+    url: Maybe[DestinationUrl] = None
+    active: Maybe[bool] = None
+    events: Maybe[Events] = None

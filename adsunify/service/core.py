@@ -12,6 +12,7 @@ from attrs import define, field, frozen
 from adsunify.connecting import NO_APP, App
 from adsunify.errors import refused
 from adsunify.executor import KillPoint, Limits
+from adsunify.fetch import Resolve, resolve
 from adsunify.networks import adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
@@ -27,13 +28,17 @@ __all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_
 
 @frozen
 class Settings:
-    """``base_url`` has no path. ``apps``: the deployment's own application at each network. ``lease``: milliseconds."""
+    """``base_url`` has no path. ``apps``: the deployment's own application at each network. ``lease``: milliseconds.
+
+    ``webhook_dev_targets``: exactly these addresses may be webhook destinations, whatever they are.
+    """
 
     base_url: str
     apps: Mapping[str, App] = field(factory=dict)
     lease: int = LEASE_MILLISECONDS
     limits: Limits = Limits()
     sandbox_url: str | None = None
+    webhook_dev_targets: frozenset[str] = frozenset()
 
     def address(self, url: str) -> str:
         """Where a browser finds a page of a network: with the sandbox, its simulation."""
@@ -48,7 +53,10 @@ def _pass(point: KillPoint) -> None:
 
 @define(eq=False)
 class Service:
-    """An open service. ``uncut``: what runs to its end; ``stopping``: executions hand back after the step in flight."""
+    """An open service. ``uncut``: what runs to its end; ``stopping``: executions hand back after the step in flight.
+
+    ``resolving`` finds the addresses behind the name of a webhook destination.
+    """
 
     store: Store
     ring: KeyRing
@@ -58,6 +66,7 @@ class Service:
     background: set[asyncio.Task[Any]] = field(factory=set)
     refreshing: dict[str, asyncio.Lock] = field(factory=dict)
     used_keys: LastUsed = field(factory=LastUsed)
+    resolving: Resolve = resolve
     stopping: bool = False
     passing: Callable[[KillPoint], None] = _pass
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -42,6 +42,7 @@ async def open_service(
     sandbox_url: str | None = None,
     clock: Clock | None = None,
     allow_unsafe_durability: bool = False,
+    webhook_dev_targets: Collection[str] = (),
 ) -> Opened:
     """Open and migrate the store, find the keys and the applications, and get ready to talk to the networks.
 
@@ -53,6 +54,7 @@ async def open_service(
         apps=applications(environment, sandbox_url is not None),
         lease=_lease(environment),
         sandbox_url=sandbox_url,
+        webhook_dev_targets=frozenset(webhook_dev_targets),
     )
     file = _ring_path(database, environment)
     transport = HttpTransport(sandbox_url)

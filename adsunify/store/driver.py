@@ -24,12 +24,17 @@ StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
 
 
 class Store(ABC):
-    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes."""
+    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes.
+
+    ``watchers`` are called after each write of this process that was committed.
+    """
 
     clock: Clock
     commits: int = 0
 
-    @abstractmethod
+    def __init__(self) -> None:
+        self.watchers: list[Callable[[], object]] = []
+
     async def write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
@@ -38,6 +43,16 @@ class Store(ABC):
         What the function raises is raised here, and nothing of it was kept. StoreError: the database did not do it, or
         (a connection lost while it committed) nobody knows: read again. Cancelling the caller does not stop the write.
         """
+        result = await self._write(function, *args, **kwargs)
+        for watcher in self.watchers:
+            watcher()
+        return result
+
+    @abstractmethod
+    async def _write(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """What :meth:`write` does, on this engine."""
 
     @abstractmethod
     async def read(

@@ -1,16 +1,19 @@
-"""The outbox: events are recorded in the transaction of what they tell."""
+"""The outbox: events are recorded, and queued for their subscribers, in the transaction of what they tell."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from attrs import frozen
 from sqlalchemy import Connection, Row, bindparam, insert, select
 
+from adsunify.events import event_body
 from adsunify.operation import event_data
-from adsunify.wire import Json
+from adsunify.wire import Json, dumps
 
+from . import webhooks
 from .clock import new_id
 from .schema import events
 
@@ -63,9 +66,22 @@ def event_row(
 
 
 def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Record events (rows from :func:`event_row`) in this transaction."""
-    if rows:
-        connection.execute(_INSERT, rows if len(rows) > 1 else rows[0])
+    """Record events of one workspace (rows from :func:`event_row`), and queue them for whoever subscribed."""
+    if not rows:
+        return
+    connection.execute(_INSERT, rows if len(rows) > 1 else rows[0])
+    for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"]):
+        for row in rows:
+            if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"]):
+                webhooks.queue(
+                    connection, subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"]
+                )
+
+
+def body(row: Mapping[str, Any]) -> str:
+    """The bytes of a notification, which every attempt repeats, as text."""
+    at = datetime.fromtimestamp(row["created_at"] / 1000, UTC)
+    return dumps(event_body(row["id"], row["type"], at, row["workspace_id"], row["data"]))
 
 
 def latest(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:

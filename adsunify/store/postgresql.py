@@ -122,13 +122,14 @@ class PostgresStore(Store):
     """
 
     def __init__(self, url: str, clock: Clock) -> None:
+        super().__init__()
         self.clock = clock
         self._writes = _Lane(url, {}, "READ COMMITTED")
         self._reads = _Lane(url, {"default_transaction_read_only": "on"}, "AUTOCOMMIT")
         self._running: set[asyncio.Task[Any]] = set()
         self._open = True
 
-    async def write(
+    async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         return await self._finished(self._committed(function, args, kwargs))

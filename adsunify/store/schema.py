@@ -290,3 +290,56 @@ reports = Table(
     _at("updated_at"),
     UniqueConstraint("account_id", "start_date", "end_date"),
 )
+
+# -- webhooks -----------------------------------------------------------------------------------------------------
+
+webhooks = Table(
+    "webhooks",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("credential", Text, nullable=False),
+    _to("key_id", "api_keys", nullable=True),
+    _to("account_id", "accounts", nullable=True),
+    Column("url", Text, nullable=False),
+    Column("events", ExactJson, nullable=False),
+    Column("active", Boolean, nullable=False),
+    _at("created_at"),
+    Index(None, "workspace_id"),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    _id(),
+    _to("webhook_id", "webhooks"),
+    Column("event_id", Text, nullable=False),
+    Column("type", Text, nullable=False),
+    Column("url", Text, nullable=False),
+    Column("body", Text, nullable=False),
+    Column("status", Text, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("tries", Integer, nullable=False),
+    _at("next_attempt_at", nullable=True),
+    _at("created_at"),
+    Index(None, "webhook_id", "id"),
+    Index(
+        "ix_deliveries_due",
+        "next_attempt_at",
+        sqlite_where=text("next_attempt_at IS NOT NULL"),
+        postgresql_where=text("next_attempt_at IS NOT NULL"),
+    ),
+)
+
+delivery_attempts = Table(
+    "delivery_attempts",
+    metadata,
+    _to("delivery_id", "deliveries"),
+    Column("number", Integer, nullable=False),
+    _at("at"),
+    Column("duration_ms", Integer),
+    Column("status_code", Integer),
+    Column("error", Text),
+    PrimaryKeyConstraint("delivery_id", "number"),
+)

@@ -115,6 +115,7 @@ class SqliteStore(Store):
     """A database file. Several processes on one file stay correct; one is faster."""
 
     def __init__(self, path: Path, clock: Clock) -> None:
+        super().__init__()
         self.clock = clock
         self.path = path
         self._open = True
@@ -127,7 +128,7 @@ class SqliteStore(Store):
         self._thread = threading.Thread(target=self._write_on, name="adsunify-store-writer", daemon=True)
         self._thread.start()
 
-    async def write(
+    async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         self._must_be_open()

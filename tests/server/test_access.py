@@ -26,6 +26,10 @@ BODIES: dict[str, Any] = {
     "post_operation_execute": {"confirmed": True},
     "post_operations_execute": {"operationIds": [NEVER], "confirmed": True},
     "post_operation_cancel": {},
+    "post_webhooks": {"url": "https://hooks.example.com/ads"},
+    "patch_webhook": {"active": False},
+    "post_webhook_test": {},
+    "post_webhook_delivery_redeliver": {},
     "post_bulk_status": {"accountId": NEVER, "kind": "campaign", "entityIds": ["1"], "status": "paused"},
     "post_bulk_edit": {
         "accountId": NEVER,
@@ -56,6 +60,11 @@ ACCESS: dict[str, Access] = {
     "post_operations_execute": "write",
     "post_operation_cancel": "write",
     "post_bulk_status": "write",
+    "post_webhooks": "write",
+    "patch_webhook": "write",
+    "delete_webhook": "write",
+    "post_webhook_test": "write",
+    "post_webhook_delivery_redeliver": "write",
     "post_bulk_edit": "write",
     **{f"post_account_{name}": "write" for name in ("campaigns", "ad_groups", "ads")},
     **{f"post_account_{name}_edit": "write" for name in ("campaign", "ad_group", "ad")},
@@ -73,7 +82,7 @@ MAY: dict[tuple[str, str], set[Access]] = {
     ("admin", "read"): {"read"},
     ("admin", "write"): {"read", "write", "admin"},
 }
-IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId")
+IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId")
 
 
 def of(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:

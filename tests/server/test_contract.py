@@ -68,6 +68,14 @@ FROZEN = {
     "delete_account_ad": "DELETE /accounts/{accountId}/ads/{entityId}",
     "get_account_ad_settings": "GET /accounts/{accountId}/ads/{entityId}/settings",
     "post_account_ad_edit": "POST /accounts/{accountId}/ads/{entityId}/edit",
+    "get_webhooks": "GET /webhooks",
+    "post_webhooks": "POST /webhooks",
+    "patch_webhook": "PATCH /webhooks/{webhookId}",
+    "delete_webhook": "DELETE /webhooks/{webhookId}",
+    "post_webhook_test": "POST /webhooks/{webhookId}/test",
+    "get_webhook_deliveries": "GET /webhooks/{webhookId}/deliveries",
+    "get_webhook_delivery_attempts": "GET /webhooks/{webhookId}/deliveries/{deliveryId}/attempts",
+    "post_webhook_delivery_redeliver": "POST /webhooks/{webhookId}/deliveries/{deliveryId}/redeliver",
 }
 """operationIds are what people script against: they never change."""
 
@@ -76,6 +84,8 @@ STATUSES = {
     **dict.fromkeys(FROZEN, "200"),
     **dict.fromkeys(("post_keys", "post_connections_authorize", "post_create", "post_activate"), "201"),
     "post_connections_credentials": "201",
+    "post_webhooks": "201",
+    **dict.fromkeys(("post_webhook_test", "post_webhook_delivery_redeliver"), "202"),
     **{name: "201" for name in FROZEN if re.fullmatch(PREPARES, name)},
 }
 REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "500", "503"}

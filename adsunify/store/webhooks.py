@@ -1,0 +1,359 @@
+"""Webhooks: subscriptions, deliveries and their attempts.
+
+A delivery is queued in the transaction of its event. To claim one is to write its next attempt down before anything is
+sent, and to put its next attempt at the end of the lease: where the worker dies, the lease runs out and the delivery is
+due again. So every attempt has a row, and none is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from attrs import asdict, frozen
+from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, update
+
+from adsunify.actor import Actor
+from adsunify.errors import Conflict, NotFound
+
+from .clock import Clock, new_id
+from .schema import api_keys, deliveries, delivery_attempts, memberships, webhooks
+
+LEASE_MILLISECONDS = 5 * 60 * 1000
+TRIES = 8
+SECRETS = "webhooks"
+"""The vault's table of signing secrets."""
+
+
+@frozen
+class WebhookRecord:
+    """A subscription. ``key_id``: the key it was made with, whose end is its own."""
+
+    id: str
+    workspace_id: str
+    user_id: str
+    credential: str
+    key_id: str | None
+    account_id: str | None
+    url: str
+    events: Sequence[str]
+    active: bool
+    created_at: int
+
+
+@frozen
+class DeliveryRecord:
+    """One event on its way to one subscription. ``attempts`` counts all, ``tries`` those of the present budget of 8.
+
+    ``next_attempt_at`` of one that is being delivered is the end of its lease. Times in milliseconds.
+    """
+
+    id: str
+    webhook_id: str
+    event_id: str
+    type: str
+    url: str
+    body: str
+    status: str
+    attempts: int
+    tries: int
+    next_attempt_at: int | None
+    created_at: int
+
+
+@frozen
+class AttemptRecord:
+    """One attempt: what was answered, or why nothing was. Without either, the worker ended before it knew."""
+
+    number: int
+    at: int
+    duration_ms: int | None
+    status_code: int | None
+    error: str | None
+
+
+@frozen
+class Claimed:
+    """A delivery to be sent now, as attempt ``delivery.attempts``."""
+
+    delivery: DeliveryRecord
+    workspace_id: str
+
+
+# -- subscriptions ------------------------------------------------------------------------------------------------
+
+_INSERT = insert(webhooks)
+_ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
+_GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
+
+
+def create(
+    connection: Connection,
+    actor: Actor,
+    id_: str,
+    url: str,
+    account_id: str | None,
+    events: Sequence[str],
+    clock: Clock,
+) -> WebhookRecord:
+    """Keep a subscription."""
+    made = WebhookRecord(
+        id_,
+        actor.workspace_id,
+        actor.user_id,
+        actor.credential,
+        actor.key_id,
+        account_id,
+        url,
+        list(events),
+        True,
+        clock.now(),
+    )
+    connection.execute(_INSERT, asdict(made, recurse=False))
+    return made
+
+
+def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
+    """The subscriptions in the actor's scope, oldest first."""
+    rows = connection.execute(_ALL, {"of_workspace": actor.workspace_id}).all()
+    return [WebhookRecord(**row._mapping) for row in rows if _in_scope(actor, row)]
+
+
+def get(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
+    """A subscription in the actor's scope; raises NotFound."""
+    row = connection.execute(_GET, {"the_id": id_}).one_or_none()
+    if row is None or not _in_scope(actor, row):
+        raise NotFound("There is no such webhook in your scope.")
+    return WebhookRecord(**row._mapping)
+
+
+def _in_scope(actor: Actor, row: Row[Any]) -> bool:
+    return actor.sees(row.workspace_id, row.user_id, row.credential)
+
+
+def change(connection: Connection, actor: Actor, id_: str, values: Mapping[str, Any]) -> WebhookRecord:
+    """Change ``url``, ``events`` or ``active``; what is queued stays as it was selected. Raises NotFound."""
+    get(connection, actor, id_)
+    if values:
+        connection.execute(update(webhooks).where(webhooks.c.id == id_).values(**values))
+    return get(connection, actor, id_)
+
+
+def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
+    """Remove a subscription with everything queued for it. Raises NotFound."""
+    found = get(connection, actor, id_)
+    its_deliveries = select(deliveries.c.id).where(deliveries.c.webhook_id == id_)
+    connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(its_deliveries)))
+    connection.execute(delete(deliveries).where(deliveries.c.webhook_id == id_))
+    connection.execute(delete(webhooks).where(webhooks.c.id == id_))
+    return found
+
+
+# -- queueing -----------------------------------------------------------------------------------------------------
+
+_QUEUE = insert(deliveries)
+_SUBSCRIBED = select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events).where(
+    webhooks.c.workspace_id == bindparam("of_workspace")
+)
+
+
+def subscriptions(connection: Connection, workspace_id: str) -> Sequence[Row[str, str | None, str, Any]]:
+    """Id, account, url and events of every subscription of a workspace, paused ones too."""
+    return connection.execute(_SUBSCRIBED, {"of_workspace": workspace_id}).all()
+
+
+def queue(
+    connection: Connection, webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int
+) -> DeliveryRecord:
+    """Queue an event for a subscription, due at once."""
+    made = DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
+    connection.execute(_QUEUE, asdict(made, recurse=False))
+    return made
+
+
+# -- deliveries ---------------------------------------------------------------------------------------------------
+
+_LATEST = (
+    select(deliveries)
+    .where(deliveries.c.webhook_id == bindparam("of_webhook"))
+    .order_by(deliveries.c.id.desc())
+    .limit(bindparam("at_most"))
+)
+_DELIVERY = select(deliveries).where(
+    deliveries.c.id == bindparam("the_id"), deliveries.c.webhook_id == bindparam("of_webhook")
+)
+_ATTEMPTS = (
+    select(
+        delivery_attempts.c.number,
+        delivery_attempts.c.at,
+        delivery_attempts.c.duration_ms,
+        delivery_attempts.c.status_code,
+        delivery_attempts.c.error,
+    )
+    .where(delivery_attempts.c.delivery_id == bindparam("of_delivery"))
+    .order_by(delivery_attempts.c.number)
+)
+
+
+def latest(connection: Connection, actor: Actor, webhook_id: str, limit: int = 100) -> list[DeliveryRecord]:
+    """The latest deliveries of a subscription, newest first. Raises NotFound."""
+    get(connection, actor, webhook_id)
+    rows = connection.execute(_LATEST, {"of_webhook": webhook_id, "at_most": limit}).all()
+    return [DeliveryRecord(**row._mapping) for row in rows]
+
+
+def attempts(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> list[AttemptRecord]:
+    """Every attempt of a delivery, oldest first. Raises NotFound."""
+    _delivery(connection, actor, webhook_id, delivery_id)
+    return [AttemptRecord(**row._mapping) for row in connection.execute(_ATTEMPTS, {"of_delivery": delivery_id}).all()]
+
+
+def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock) -> DeliveryRecord:
+    """Queue a finished delivery again: the same event id, a new budget of tries; its attempts are counted on.
+
+    Raises NotFound; Conflict for one that is on its way.
+    """
+    webhook = get(connection, actor, webhook_id)
+    found = _delivery(connection, actor, webhook_id, delivery_id)
+    if found.status in ("pending", "delivering"):
+        raise Conflict("This notification is on its way already; wait until it has succeeded or failed.")
+    connection.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery_id)
+        .values(status="pending", tries=0, next_attempt_at=clock.now(), url=webhook.url)
+    )
+    return _delivery(connection, actor, webhook_id, delivery_id)
+
+
+def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> DeliveryRecord:
+    get(connection, actor, webhook_id)
+    row = connection.execute(_DELIVERY, {"the_id": delivery_id, "of_webhook": webhook_id}).one_or_none()
+    if row is None:
+        raise NotFound("There is no such delivery of this webhook.")
+    return DeliveryRecord(**row._mapping)
+
+
+# -- delivering ---------------------------------------------------------------------------------------------------
+
+_LIVES = and_(
+    memberships.c.user_id.is_not(None),
+    or_(
+        webhooks.c.key_id.is_(None),
+        and_(
+            api_keys.c.revoked_at.is_(None),
+            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now")),
+        ),
+    ),
+)
+"""Whoever made the subscription still belongs to the workspace, and its key is neither revoked nor expired."""
+_WAITING = deliveries.join(webhooks, webhooks.c.id == deliveries.c.webhook_id)
+_DUE = (
+    select(deliveries, webhooks.c.workspace_id, _LIVES.label("lives"))
+    .select_from(
+        _WAITING.outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id).outerjoin(
+            memberships,
+            and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
+        )
+    )
+    .where(
+        deliveries.c.next_attempt_at <= bindparam("now"),
+        webhooks.c.active,
+        webhooks.c.id.not_in(bindparam("busy", expanding=True)),
+    )
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(bindparam("at_most"))
+    .with_for_update(skip_locked=True, of=deliveries)  # SQLite has one writer, and ignores it
+)
+_NEXT = (
+    select(func.min(deliveries.c.next_attempt_at))
+    .select_from(_WAITING)
+    .where(
+        webhooks.c.active,
+        deliveries.c.next_attempt_at.is_not(None),
+        webhooks.c.id.not_in(bindparam("busy", expanding=True)),
+    )
+)
+_THIS = deliveries.c.id == bindparam("the_id")
+_TAKE = (
+    update(deliveries)
+    .where(_THIS)
+    .values(
+        status="delivering",
+        attempts=deliveries.c.attempts + 1,
+        tries=deliveries.c.tries + 1,
+        next_attempt_at=bindparam("lease"),
+    )
+)
+_GIVE_UP = update(deliveries).where(_THIS).values(status="failed", next_attempt_at=None)
+_BEGIN = insert(delivery_attempts)
+_END = (
+    update(delivery_attempts)
+    .where(delivery_attempts.c.delivery_id == bindparam("of_delivery"), delivery_attempts.c.number == bindparam("the"))
+    .values(duration_ms=bindparam("new_duration"), status_code=bindparam("new_code"), error=bindparam("new_error"))
+)
+_SETTLE = (
+    update(deliveries)
+    .where(_THIS, deliveries.c.status == "delivering", deliveries.c.attempts == bindparam("the"))
+    .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
+)
+
+
+def claim(connection: Connection, clock: Clock, limit: int, busy: Collection[str] = ()) -> list[Claimed]:
+    """Take up to ``limit`` due deliveries: each attempt is on record before it is made.
+
+    ``busy``: subscriptions that are to get nothing now. One that is due but whose subscription has lost its authority,
+    or whose tries are used up by workers that died, fails here.
+    """
+    now = clock.now()
+    rows = connection.execute(_DUE, {"now": now, "busy": list(busy), "at_most": limit}).all()
+    ended = [row.id for row in rows if not row.lives or row.tries >= TRIES]
+    if ended:
+        connection.execute(_GIVE_UP, [{"the_id": id_} for id_ in ended])
+    taken = [row for row in rows if row.lives and row.tries < TRIES]
+    if taken:
+        lease = now + LEASE_MILLISECONDS
+        connection.execute(_TAKE, [{"the_id": row.id, "lease": lease} for row in taken])
+        connection.execute(_BEGIN, [{"delivery_id": row.id, "number": row.attempts + 1, "at": now} for row in taken])
+    return [_claimed(row, now) for row in taken]
+
+
+def _claimed(row: Row[Any], now: int) -> Claimed:
+    members = {column.name: getattr(row, column.name) for column in deliveries.c}
+    members |= {
+        "status": "delivering",
+        "attempts": row.attempts + 1,
+        "tries": row.tries + 1,
+        "next_attempt_at": now + LEASE_MILLISECONDS,
+    }
+    return Claimed(DeliveryRecord(**members), row.workspace_id)
+
+
+def settle(
+    connection: Connection,
+    delivery: DeliveryRecord,
+    *,
+    duration_ms: int,
+    status_code: int | None,
+    error: str | None,
+    status: str,
+    next_attempt_at: int | None,
+) -> None:
+    """Keep how an attempt ended. Where the delivery was claimed anew meanwhile, only the attempt's own row changes."""
+    connection.execute(
+        _END,
+        {
+            "of_delivery": delivery.id,
+            "the": delivery.attempts,
+            "new_duration": duration_ms,
+            "new_code": status_code,
+            "new_error": error,
+        },
+    )
+    settled = {"the_id": delivery.id, "the": delivery.attempts, "new_status": status, "new_next": next_attempt_at}
+    connection.execute(_SETTLE, settled)
+
+
+def next_due(connection: Connection, busy: Collection[str] = ()) -> int | None:
+    """When the next delivery is due (milliseconds), None where nothing waits."""
+    found: int | None = connection.execute(_NEXT, {"busy": list(busy)}).scalar_one()
+    return found

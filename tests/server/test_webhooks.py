@@ -1,0 +1,425 @@
+"""Signed webhooks: subscriptions, what reaches a receiver and when, and where the server never calls."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from aiohttp import web
+from attrs import define, evolve, field, frozen
+
+from adsunify import webhooks
+from adsunify.service.delivering import SCHEDULE, Worker, wait_after
+from adsunify.store import webhooks as stored
+
+from .served import NEVER, Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+PUBLIC = "https://hooks.example.com/ads"
+
+
+@frozen
+class Received:
+    """One request that the receiver got."""
+
+    body: bytes
+    headers: dict[str, str]
+
+    @property
+    def event(self) -> Any:
+        return json.loads(self.body)
+
+
+@define
+class Receiver:
+    """A receiver on loopback. ``answer`` says what it answers, by default 204."""
+
+    url: str = ""
+    got: list[Received] = field(factory=list)
+    answer: Callable[[], web.StreamResponse] = field(default=lambda: web.Response(status=204))
+
+    async def count(self, wanted: int) -> list[Received]:
+        """Wait until so many requests came."""
+        async with asyncio.timeout(20):
+            while len(self.got) < wanted:
+                await asyncio.sleep(0.005)
+        return self.got
+
+
+@asynccontextmanager
+async def receiving() -> AsyncIterator[Receiver]:
+    receiver = Receiver()
+
+    async def take(request: web.Request) -> web.StreamResponse:
+        receiver.got.append(Received(await request.read(), dict(request.headers)))
+        return receiver.answer()
+
+    app = web.Application()
+    app.router.add_route("*", "/{anything:.*}", take)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
+    try:
+        yield receiver
+    finally:
+        await runner.cleanup()
+
+
+async def _public(host: str) -> list[str]:
+    return {"hooks.example.com": ["93.184.216.34"], "inside.example.com": ["10.0.0.7"]}.get(host, [])
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def receiver(both: Served) -> AsyncIterator[Receiver]:
+    """A receiver that the server may call although it is on loopback."""
+    async with receiving() as one:
+        both.service.resolving = _public
+        both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({one.url}))
+        yield one
+        for left in await both.admin.get("/webhooks"):
+            await both.admin.delete(f"/webhooks/{left['webhookId']}")
+
+
+async def prepared(server: Served) -> Any:
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    return await server.admin.post("/create", body, 201)
+
+
+async def finished(server: Served, webhook_id: str, count: int = 1) -> list[Any]:
+    """The deliveries, once so many of them are at their end."""
+    async with asyncio.timeout(20):
+        while True:
+            found: list[Any] = await server.admin.get(f"/webhooks/{webhook_id}/deliveries")
+            if sum(one["status"] in ("succeeded", "failed") for one in found) >= count:
+                return found
+            await asyncio.sleep(0.01)
+
+
+# -- subscriptions ------------------------------------------------------------------------------------------------
+
+
+async def test_a_subscription(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
+    assert made["secret"].startswith("whsec_")
+    assert made["events"] == [
+        "operation.prepared",
+        "operation.running",
+        "operation.succeeded",
+        "operation.unknown",
+        "operation.cancelled",
+    ]
+    assert (made["active"], made["accountId"], made["url"]) == (True, None, PUBLIC)
+    (listed,) = await both.admin.get("/webhooks")
+    assert listed == {name: value for name, value in made.items() if name != "secret"}
+    assert await both.person("stranger").get("/webhooks") == []
+    assert await both.person("member").get("/webhooks") == []
+    path = f"/webhooks/{made['webhookId']}"
+    for caller in (both.person("stranger"), both.person("member")):
+        for method, where in (("DELETE", path), ("GET", f"{path}/deliveries")):
+            assert (await caller.problem(404, method, where))["code"] == "not_found"
+    changed = await both.admin.send("PATCH", path, {"active": False, "events": ["sync.failed"]})
+    assert (changed.json()["data"]["active"], changed.json()["data"]["events"]) == (False, ["sync.failed"])
+    assert (await both.admin.send("PATCH", path, {})).json()["data"] == changed.json()["data"]
+    removed = await both.admin.delete(path)
+    assert removed["webhookId"] == made["webhookId"]
+    assert await both.admin.get("/webhooks") == []
+    await both.admin.problem(404, "DELETE", path)
+
+
+REFUSED: list[tuple[Any, set[tuple[str, str]]]] = [
+    ({}, {("url", "required")}),
+    ({"url": "https://" + "a" * 2000 + ".example.com"}, {("url", "too_long")}),
+    ({"url": PUBLIC, "events": []}, {("events", "too_few")}),
+    ({"url": PUBLIC, "events": ["operation.prepared"] * 2}, {("events", "duplicate")}),
+    ({"url": PUBLIC, "events": ["operation.created"]}, {("events/0", "not_a_choice")}),
+    ({"url": PUBLIC, "accountId": "1"}, {("accountId", "malformed")}),
+    *(
+        ({"url": url}, {("url", "destination_refused")})
+        for url in (
+            "http://hooks.example.com/ads",
+            "https://hooks.example.com:8443/ads",
+            "https://user@hooks.example.com/ads",
+            "https://hooks.example.com/ads#part",
+            "https://127.0.0.1/",
+            "https://[::1]/",
+            "https://2130706433/",
+            "https://0x7f.1/",
+            "https://localhost/",
+            "https://inside.example.com/",
+            "https://nowhere.example.com/",
+            "https:\\\\hooks.example.com/",
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(("body", "issues"), REFUSED)
+async def test_what_is_no_subscription(
+    both: Served, receiver: Receiver, body: Any, issues: set[tuple[str, str]]
+) -> None:
+    before = await both.rows()
+    assert await both.admin.refused("POST", "/webhooks", body) == issues
+    assert await both.rows() == before
+
+
+async def test_an_account_that_is_not_there(both: Served, receiver: Receiver) -> None:
+    for account in (NEVER, both.foreign["meta"]):
+        await both.admin.problem(404, "POST", "/webhooks", {"url": PUBLIC, "accountId": account})
+
+
+# -- what is delivered --------------------------------------------------------------------------------------------
+
+
+async def test_what_reaches_a_receiver(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    operation = await prepared(both)
+    (got,) = await receiver.count(1)
+    now = both.service.store.clock.now() / 1000
+    event_id = webhooks.verify(got.body, got.headers, made["secret"], now)
+    assert got.event["id"] == event_id
+    with pytest.raises(webhooks.WebhookVerificationError):
+        webhooks.verify(got.body, got.headers, "whsec_another", now)
+    assert got.event["type"] == "operation.prepared"
+    assert got.event["data"] == {
+        "operationId": operation["id"],
+        "accountId": both.accounts["meta"],
+        "network": "meta",
+        "status": "prepared",
+    }
+    await both.admin.execute(operation["id"])
+    kinds = [one.event["type"] for one in await receiver.count(3)]
+    assert sorted(kinds) == ["operation.prepared", "operation.running", "operation.succeeded"]
+    (newest, *_) = await finished(both, made["webhookId"], 3)
+    assert newest["status"] == "succeeded" and newest["nextAttemptAt"] is None
+    path = f"/webhooks/{made['webhookId']}/deliveries/{newest['deliveryId']}"
+    (attempt,) = await both.admin.get(f"{path}/attempts")
+    assert (attempt["number"], attempt["statusCode"], attempt["error"]) == (1, 204, None)
+
+
+async def test_only_what_was_subscribed_to(both: Served, receiver: Receiver) -> None:
+    other = next(
+        one["accountId"] for one in await both.admin.get("/accounts") if one["accountId"] != both.accounts["meta"]
+    )
+    quiet = await both.admin.post("/webhooks", {"url": receiver.url, "events": ["operation.cancelled"]}, 201)
+    elsewhere = await both.admin.post("/webhooks", {"url": receiver.url, "accountId": other}, 201)
+    operation = await prepared(both)
+    await both.admin.post(f"/operations/{operation['id']}/cancel", {})
+    (got,) = await receiver.count(1)
+    assert got.event["type"] == "operation.cancelled"
+    await finished(both, quiet["webhookId"])
+    assert await both.admin.get(f"/webhooks/{elsewhere['webhookId']}/deliveries") == []
+
+
+async def test_a_test_and_a_redelivery(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    queued = await both.admin.post(f"{path}/test", {}, 202)
+    (got,) = await receiver.count(1)
+    assert (got.event["type"], got.event["data"]["operationId"]) == ("webhook.test", None)
+    assert got.headers["Service-Event-Id"] == queued["eventId"]
+    await finished(both, made["webhookId"])
+    writes = both.networks.writes()
+    again = await both.admin.post(f"{path}/deliveries/{queued['deliveryId']}/redeliver", {}, 202)
+    assert (again["eventId"], again["status"], again["attempts"]) == (queued["eventId"], "pending", 1)
+    first, second = await receiver.count(2)
+    assert (second.body, second.headers["Service-Event-Id"]) == (first.body, queued["eventId"])
+    await finished(both, made["webhookId"])
+    attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
+    assert [one["number"] for one in attempts] == [1, 2]
+    assert both.networks.writes() == writes
+    await both.admin.problem(404, "POST", f"{path}/deliveries/{NEVER}/redeliver", {})
+
+
+async def test_paused_nothing_is_attempted(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    await both.admin.send("PATCH", path, {"active": False})
+    await prepared(both)
+    queued = await both.admin.post(f"{path}/test", {}, 202)
+    await asyncio.sleep(0.2)
+    assert receiver.got == []
+    assert {(one["status"], one["attempts"]) for one in await both.admin.get(f"{path}/deliveries")} == {("pending", 0)}
+    refused = await both.admin.problem(409, "POST", f"{path}/deliveries/{queued['deliveryId']}/redeliver", {})
+    assert refused["outcome"] == "not_applied"
+    await both.admin.send("PATCH", path, {"active": True})
+    assert len(await receiver.count(2)) == 2
+
+
+async def test_a_changed_selection_is_for_the_future(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    await both.admin.send("PATCH", path, {"active": False})
+    await prepared(both)
+    await both.admin.send("PATCH", path, {"events": ["sync.failed"], "active": True})
+    (got,) = await receiver.count(1)
+    assert got.event["type"] == "operation.prepared"
+    await prepared(both)
+    await asyncio.sleep(0.1)
+    assert len(receiver.got) == 1
+
+
+async def test_removed_nothing_more_comes(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
+    await prepared(both)
+    await both.admin.delete(f"/webhooks/{made['webhookId']}")
+    rows = await both.rows()
+    assert (rows["webhooks"], rows["deliveries"], rows["delivery_attempts"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) -> None:
+    key_id, secret = await both.key("admin", expires_in=3_600_000 if end == "expired" else None)
+    made = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
+    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    await receiver.count(1)
+    if end == "revoked":
+        await both.admin.delete(f"/keys/{key_id}")
+    else:
+        both.hands.pass_(hours=2)
+    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    found = await finished(both, made["webhookId"], 2)
+    assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
+    assert len(receiver.got) == 1
+
+
+# -- trouble ------------------------------------------------------------------------------------------------------
+
+RETRIED, TERMINAL = 8, 1
+ANSWERS: list[tuple[str, Callable[[], web.StreamResponse], int]] = [
+    ("500", lambda: web.Response(status=500), RETRIED),
+    ("503", lambda: web.Response(status=503), RETRIED),
+    ("429", lambda: web.Response(status=429), RETRIED),
+    ("408", lambda: web.Response(status=408), RETRIED),
+    ("404", lambda: web.Response(status=404), TERMINAL),
+    ("410", lambda: web.Response(status=410), TERMINAL),
+    ("302", lambda: web.Response(status=302, headers={"Location": "/elsewhere"}), RETRIED),
+]
+
+
+@pytest.mark.parametrize(("name", "answer", "attempts"), ANSWERS, ids=[name for name, *_ in ANSWERS])
+async def test_attempts_and_waits(
+    both: Served, receiver: Receiver, name: str, answer: Callable[[], web.StreamResponse], attempts: int
+) -> None:
+    receiver.answer = answer
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    queued = await both.admin.post(f"{path}/test", {}, 202)
+    waits: list[float] = []
+    for number in range(1, attempts + 1):
+        await receiver.count(number)
+        async with asyncio.timeout(20):
+            while (delivery := (await both.admin.get(f"{path}/deliveries"))[0])["status"] == "delivering":
+                await asyncio.sleep(0.002)
+        if delivery["status"] == "pending":
+            ended = (await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts"))[-1]
+            due = _milliseconds(delivery["nextAttemptAt"])
+            waits.append((due - _milliseconds(ended["at"]) - ended["durationMs"]) / 1000)
+            both.hands.pass_(milliseconds=due - both.hands.milliseconds() + 1)
+            await both.admin.send("PATCH", path, {"active": True})  # any commit: the worker looks at the clock
+    delivery = (await finished(both, made["webhookId"]))[0]
+    assert (delivery["status"], delivery["attempts"]) == ("failed", attempts)
+    assert len(receiver.got) == attempts  # a redirect's target among them would be one more
+    assert len(waits) == attempts - 1
+    for wait, planned in zip(waits, SCHEDULE, strict=False):
+        assert planned * 0.8 - 0.1 <= wait <= planned * 1.2 + 0.1
+    assert {one.headers["Service-Event-Id"] for one in receiver.got} == {queued["eventId"]}
+
+
+def _milliseconds(text: str) -> int:
+    return int(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+@pytest.mark.parametrize(
+    ("tries", "asked", "least", "most"),
+    [(1, None, 4, 6), (1, 1, 4, 6), (1, 7, 7, 7), (1, 3600, 8, 12), (7, None, 28800, 43200), (8, None, None, None)],
+)
+async def test_retry_after_is_honoured_within_bounds(
+    tries: int, asked: float | None, least: float | None, most: float | None
+) -> None:
+    for drawn in (0.0, 0.5, 1.0):
+        wait = wait_after(tries, asked, drawn)
+        assert (wait is None) == (least is None)
+        if wait is not None and least is not None and most is not None:
+            assert least <= round(wait, 6) <= most
+
+
+async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    await both.admin.send("PATCH", path, {"active": False})
+    queued = await both.admin.post(f"{path}/test", {}, 202)
+
+    def died(connection: Any) -> int:
+        """Another worker claims it, and is never heard of again."""
+        stored.change(connection, both.people["admin"].actor, made["webhookId"], {"active": True})
+        return len(stored.claim(connection, both.service.store.clock, 10))
+
+    assert await both.service.store.write(died) == 1
+    await asyncio.sleep(0.1)
+    assert receiver.got == []
+    (delivery,) = await both.admin.get(f"{path}/deliveries")
+    assert (delivery["status"], delivery["attempts"]) == ("delivering", 1)
+    both.hands.pass_(minutes=5, seconds=1)
+    await both.admin.send("PATCH", path, {"active": True})
+    (got,) = await receiver.count(1)
+    assert got.headers["Service-Event-Id"] == queued["eventId"]
+    await finished(both, made["webhookId"])
+    attempts = await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")
+    assert [(one["number"], one["statusCode"]) for one in attempts] == [(1, None), (2, 204)]
+
+
+async def test_rebinding_reaches_nobody(both: Served, receiver: Receiver) -> None:
+    """The name was public when it was registered, and leads inside when it is called."""
+    made = await both.admin.post("/webhooks", {"url": PUBLIC}, 201)
+
+    async def inside(host: str) -> list[str]:
+        return ["127.0.0.1"]
+
+    both.service.resolving = inside
+    path = f"/webhooks/{made['webhookId']}"
+    queued = await both.admin.post(f"{path}/test", {}, 202)
+    async with asyncio.timeout(20):
+        while not (found := await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts")) or (
+            found[0]["durationMs"] is None
+        ):
+            await asyncio.sleep(0.01)
+    assert found[0]["statusCode"] is None and "not public" in found[0]["error"]
+    assert receiver.got == []
+
+
+async def test_several_workers_share_the_work(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    await both.admin.send("PATCH", path, {"active": False})
+    queued = [(await both.admin.post(f"{path}/test", {}, 202))["eventId"] for _ in range(60)]
+    workers = [Worker(both.service) for _ in range(3)]
+    running = [asyncio.create_task(worker.run()) for worker in workers]
+    try:
+        await both.admin.send("PATCH", path, {"active": True})
+        await receiver.count(60)
+        await finished(both, made["webhookId"], 60)
+    finally:
+        for worker in workers:
+            worker.stop()
+        await asyncio.gather(*running)
+    assert sorted(one.headers["Service-Event-Id"] for one in receiver.got) == sorted(queued)
+
+
+async def test_no_secret_is_kept_in_the_open(both: Served, receiver: Receiver) -> None:
+    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
+    secret = made["secret"].removeprefix("whsec_")
+    listed = json.dumps(await both.admin.get("/webhooks"))
+    assert secret not in listed
+    if both.database.startswith("sqlite"):
+        path = Path(both.database.removeprefix("sqlite:///"))
+        for file in path.parent.glob(f"{path.name}*"):
+            assert secret.encode() not in file.read_bytes() or file.suffix == ".keys"
