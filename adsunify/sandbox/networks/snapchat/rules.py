@@ -79,7 +79,7 @@ def _derived(given: list[str], old: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def ad(request: Request, data: dict[str, Any], above: Entity) -> None:
-    """Problem, or the refusal of an ad that comes too soon after others with its creative."""
+    """Problem where an ad does not go with its creative or its ad squad."""
     found = creative(request.world, data["creative_id"])
     if found is None or found["ad_account_id"] != above.account:
         raise refused("/creative_id", "no such creative in this ad account")
