@@ -182,6 +182,7 @@ async def pages(server: Served, path: str, **query: Any) -> list[list[str]]:
 
 
 SOUGHT = {
+    **{("snapchat", resource): "US" for resource in ("regions", "metros", "postal_codes", "interests")},
     ("linkedin", "targeting_entities"): "seniorities",
     ("linkedin", "typeahead"): "locations?search=berlin",
     ("linkedin", "posts"): "7700123",
