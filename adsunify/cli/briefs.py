@@ -35,6 +35,15 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         },
         "platform": {"euPoliticalAdvertising": False},
     },
+    "tiktok": {
+        "targeting": {"countries": ["US"]},
+        "creative": {
+            "existingId": "v10033g50000abc",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+        },
+        "platform": {"identityId": "6bd1-aa", "identityType": "TT_USER"},
+    },
     "snapchat": {
         "goal": "awareness",
         "bid": "4.25",

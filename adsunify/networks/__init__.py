@@ -23,6 +23,7 @@ from adsunify.wire import Flow, Json, Request
 ADAPTERS: Mapping[str, str] = {
     "meta": "adsunify.networks.meta",
     "google": "adsunify.networks.google",
+    "tiktok": "adsunify.networks.tiktok",
     "snapchat": "adsunify.networks.snapchat",
     "pinterest": "adsunify.networks.pinterest",
     "linkedin": "adsunify.networks.linkedin",
