@@ -70,7 +70,7 @@ SYNC_DAYS = 90  # back from today (UTC)
 REPORT_DAYS, HISTORY_DAYS = 186, 914
 IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 
-REFUSED_ITEM = "refused item"
+REFUSED_ITEM = "refused_item"
 """The code, beside its own, of an error that an answer gives to one sent item."""
 
 DIGITS = re.compile(r"[0-9]+").fullmatch
