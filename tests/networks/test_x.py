@@ -178,7 +178,7 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
     answers: dict[str, Any] = {
         f"GET {BASE}/funding_instruments": {"data": [{"id": "k9x2", "able_to_fund": True, "currency": "USD"}]},
         f"GET {post}": {"data": []},
-        f"GET {BASE}/promotable_users": {"data": others},
+        f"GET {BASE}/promotable_users?count=1000": {"data": others},
         f"GET {post}&user_id=2": {"data": [{"tweet_id": "1166476031668015104"}]},
     }
     asked = read_brief(brief())
@@ -217,7 +217,7 @@ def test_a_native_create_is_paused_where_it_can_be() -> None:
     assert made.risk == "low"
     assert native("adGroup", payload | more | {"entity_status": "ACTIVE"}).risk == "spend"
     assert native("ad", {"tweet_ids": ["1"]}, "9cqz1").risk == "spend"
-    for wrong, path in (({"campaign_id": "other"}, "parentId"), ({"account_id": "1"}, "payload.account_id")):
+    for wrong, path in (({"campaign_id": "other"}, "payload.campaign_id"), ({"account_id": "1"}, "payload.account_id")):
         with pytest.raises(InvalidInput) as refusal:
             native("adGroup", payload | more | wrong, "8wku2")
         assert refusal.value.issues[0].path == path

@@ -172,7 +172,7 @@ def test_targeting_that_cannot_be_said_is_refused(targeting: Any, path: str) -> 
 
 
 def test_targeting_stands_on_line_items() -> None:
-    assert paths("campaign", CAMPAIGN, targeting={"ageMin": 18}) == {"targeting"}
+    assert paths("campaign", CAMPAIGN, targeting={"ageMin": 18}) == {"targeting.ageMin"}
 
 
 def test_an_edit_that_changes_nothing_is_refused() -> None:

@@ -233,7 +233,7 @@ def _under(one: Level, query: Query, parent_id: str | None) -> str | None:
     if said is None:
         raise refused("parentId", "required", f"Name the {CALLED[one.parent_kind]} that it belongs to.")
     if parent_id is not None and said != parent_id:
-        raise refused("parentId", "conflict", f"payload.{name} names another {CALLED[one.parent_kind]}.")
+        raise refused(f"payload.{name}", "conflict", f"parentId names another {CALLED[one.parent_kind]}.")
     return said
 
 
@@ -293,8 +293,8 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 
 def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    if edit.targeting and kind != LINE_ITEM.kind:
-        yield Issue("targeting", "not_supported", "X targets on line items; edit those.")
+    for name in edit.targeting if kind != LINE_ITEM.kind else ():
+        yield Issue(f"targeting.{name}", "not_supported", "X targets on line items; edit those.")
     if edit.creative:
         yield Issue("creative", "not_supported", "X cannot swap a post: delete the promoted post and promote another.")
 
@@ -400,7 +400,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
         issues.append(Issue(path, "ineligible", "X: this funding instrument is not able to fund campaigns."))
     elif text(instrument, "/currency") != brief.budget.currency:
         message = f"This funding instrument counts in {text(instrument, '/currency')}; no conversion is made."
-        issues.append(Issue("budget.currency", "currency_mismatch", message))
+        issues.append(Issue(path, "currency_mismatch", message))
     if not (yield from reads.is_promotable(account, brief.creative.existing_id or "")):
         issues.append(Issue("creative.existingId", "not_found", "X: the account can promote no such published post."))
     return issues, []

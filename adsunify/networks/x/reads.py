@@ -118,7 +118,7 @@ def is_promotable(account: Account, post: str) -> Flow[bool]:
         if (yield from listed(x.posts(account, {"tweet_ids": post, **user}))):
             return True
         if not user:  # the list shows the full user's posts only
-            others = yield from listed(x.of_account(account, "promotable_users"))
+            others = yield from listed(x.of_account(account, "promotable_users", count=x.PAGE))
             users += [
                 {"user_id": ident(one, "/user_id", "promotable user")}
                 for one in others
