@@ -102,8 +102,10 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
     "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
     "pinterest": {"code": 987654, "message": "?"},
+    "tiktok": {"code": 70707, "message": "?", "data": {}},
     "linkedin": {"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
+    "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
 }
 """An error in a success that stands in no table."""
 ON_THE_WIRE: Mapping[str, Act | Unread] = {
@@ -131,6 +133,11 @@ ON_THE_WIRE: Mapping[str, Act | Unread] = {
     "another status": answers(b"{}", "299 Odd"),
     "no status": answers(b"{}", "999 Odd"),
 }
+HEADERS_SAY_ALL = {"linkedin"}
+"""Networks whose good answers have no body: once the headers are there, nothing can be lost."""
+BODY_CUT = {"reset after the headers", "half the body", "silent in the body", "half the JSON"}
+NO_ID = {"empty 200", "204", "null", "a list", "an empty object", "another status"}
+"""Successes without an id: where nothing is created, all that such a network says."""
 SILENT = {"never read", "silent", "silent when done", "silent in the body"}
 STATUSES: Mapping[int, Ends] = {
     401: "token",
@@ -147,8 +154,10 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     # an atomic request cannot have been done in part
     "google": {"partial": "unknown", "error_in_200": "rejected"},
     "meta": {},
+    "tiktok": {},
     "linkedin": {},
     "pinterest": {},
+    "x": {},  # its batches are refused as a whole
 }
 
 
@@ -164,9 +173,13 @@ class Case:
     refusing: Literal["refused", "unreachable"] | None = None
 
 
-def cases(network: str) -> list[Case]:
+def cases(network: str, action: str) -> list[Case]:
     """Every case of a network."""
-    found = [Case(name, "unknown", act, seconds=SHORT if name in SILENT else None) for name, act in ON_THE_WIRE.items()]
+    found = [
+        Case(name, "unknown", act, seconds=SHORT if name in SILENT else None)
+        for name, act in ON_THE_WIRE.items()
+        if not (network in HEADERS_SAY_ALL and name in (BODY_CUT if action == "create" else BODY_CUT | NO_ID))
+    ]
     unknown = json.dumps(UNKNOWN_ERROR[network]).encode()
     found.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
     found += [
@@ -199,7 +212,7 @@ async def test_ambiguous_outcomes(
         before = len(stage.written())
         await stage.execute(service, await source())
         clean = stage.written()[before:]
-        for case in cases(name.split("-")[0]):
+        for case in cases(name.split("-")[0], action):
             # what an answer means does not depend on the engine: there, the last step will do
             for step in range(0 if engine == "sqlite" else len(clean) - 1, len(clean)):
                 await _tried(stage, service, wire, await source(), case, step, clean)
