@@ -20,7 +20,7 @@ CONSENT = f"https://{ACCOUNTS_HOST}/login/oauth2/authorize"
 TOKEN = f"https://{ACCOUNTS_HOST}/login/oauth2/access_token"
 PERMISSION = "snapchat-marketing-api"
 
-SUCCESS = "SUCCESS"
+SUCCESS, ERROR = "SUCCESS", "ERROR"
 ACTIVE, PAUSED = "ACTIVE", "PAUSED"
 STATUSES = (ACTIVE, PAUSED)
 AWARENESS = "AWARENESS_AND_ENGAGEMENT"
@@ -134,9 +134,14 @@ def _placement(one: Level) -> dict[str, str]:
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
+def says(status: Json, word: str) -> bool:
+    """Whether a status is this word; it occurs in capitals and in small letters."""
+    return isinstance(status, str) and status.upper() == word
+
+
 def succeeded(status: Json) -> bool:
-    """Whether a status says success; it occurs in capitals and in small letters."""
-    return isinstance(status, str) and status.upper() == SUCCESS
+    """Whether a status says success."""
+    return says(status, SUCCESS)
 
 
 def unwrapped(response: Response, plural: str, name: str) -> list[Mapping[str, Json]]:
@@ -178,7 +183,7 @@ def error(response: Response) -> Found | None:
     """The error of an answer or of its item, inside a success too.
 
     Codes: ``not ready``, Snap's own, its number alone (for ranges; only where the status tells no more), ``item
-    ERROR``. An answer in which another item succeeded has no code: nobody knows what was done.
+    ERROR``. Where an item says anything but ERROR there is no code: nobody knows what was done.
     """
     body = response.body if response.state == "json" else None
     judged = list(_envelopes(body))
@@ -196,9 +201,13 @@ def error(response: Response) -> Found | None:
         codes += [coded.group(1)] if response.status < 300 or response.status == 400 else []
     oauth = read(body, "/error")
     codes += [oauth] if isinstance(oauth, str) else []
-    codes += [ITEM_ERROR] if failed else []
-    known = () if len(failed) < len(judged) else tuple(codes)
-    return Found(known, message or None, text(body, "/request_id") or response.headers.get("x-request-id"))
+    codes += [ITEM_ERROR] if judged else []
+    refused = all(says(one["sub_request_status"], ERROR) for one in judged)
+    return Found(
+        tuple(codes) if refused else (),
+        message or None,
+        text(body, "/request_id") or response.headers.get("x-request-id"),
+    )
 
 
 _MESSAGES = ("sub_request_error_reason", "debug_message", "display_message", "error_description")

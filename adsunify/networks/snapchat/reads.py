@@ -329,16 +329,12 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog; places have ids that a brief takes as they are."""
-    size, offset, cursor = _place(query)
-    page = yield from reading.catalog(NETWORK, account, resource, evolve(query, limit=size, cursor=cursor))
-    found = page.rows[offset : offset + query.limit]
+    page = yield from reading.catalog(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
-    if name in PLACE_CATALOGS:
-        before = f"{country_of(suffix or query.search or '')}:{PLACE_CATALOGS[name]}:"
-        found = tuple(evolve(row, id=before + row.id) for row in found)
-    if offset + query.limit < len(page.rows):
-        return CatalogPage(found, _cursor(size, offset + query.limit, cursor))
-    return CatalogPage(found, None if page.cursor is None else _cursor(size, 0, page.cursor))
+    if name not in PLACE_CATALOGS:
+        return page
+    before = f"{country_of(suffix or query.search or '')}:{PLACE_CATALOGS[name]}:"
+    return evolve(page, rows=tuple(evolve(row, id=before + row.id) for row in page.rows))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
