@@ -391,6 +391,15 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         },
         "platform": {"boardId": "730146114520000001"},
     },
+    "tiktok": {
+        "schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"},  # no start after 2028-01-01
+        "creative": {
+            "existingId": "v10033g50000abc",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+        },
+        "platform": {"identityId": "6bd1-aa", "identityType": "TT_USER"},
+    },
     "linkedin": {
         "bid": "4.50",
         "targeting": {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -38,6 +39,17 @@ async def created(server: Served, network: str) -> Any:
 # -- validate -----------------------------------------------------------------------------------------------------
 
 
+MARKED = {"tiktok": "request_id"}
+"""The member of bodies that follows from the operation's id, which a validation has not."""
+
+
+def unmarked(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
+    """The plan without that member; it has to be there."""
+    assert any(member in step["body"] for step in plan["steps"])
+    steps = [{**step, "body": {k: v for k, v in step["body"].items() if k != member}} for step in plan["steps"]]
+    return {**plan, "digest": "", "steps": steps}
+
+
 @networks
 async def test_a_valid_brief(server: Served, network: str) -> None:
     before, writes = await server.rows(), server.networks.writes()
@@ -48,7 +60,10 @@ async def test_a_valid_brief(server: Served, network: str) -> None:
     assert (await server.person("viewer", "read").post("/validate-campaign", body)) == found
     assert await server.rows() == before and server.networks.writes() == writes
     operation = await server.admin.post("/create", body, 201)  # exactly this is then prepared
-    assert operation["plan"] == found["plan"]
+    if network in MARKED:
+        assert unmarked(operation["plan"], MARKED[network]) == unmarked(found["plan"], MARKED[network])
+    else:
+        assert operation["plan"] == found["plan"]
     assert operation["warnings"] == found["warnings"]
 
 

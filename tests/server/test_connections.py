@@ -82,7 +82,7 @@ async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> No
             assert list(query) == ["oauth_token"]
         else:
             assert query["redirect_uri"] == [f"{empty.base_url}/connect/callback/{network}"]
-            assert query["client_id"] == [f"sandbox-{network}"]
+            assert query["app_id" if network == "tiktok" else "client_id"] == [f"sandbox-{network}"]
             assert len(query["state"][0]) == 43
         (cookie,) = going.headers.get_list("Set-Cookie")
         for part in ("adsunify_connect=", "HttpOnly", "SameSite=Lax", "Path=/connect", "Max-Age=600"):
@@ -208,7 +208,7 @@ async def test_a_refused_consent(empty: Served) -> None:
     assert await connected(empty) == before
 
 
-PROOF = {"x": "oauth_verifier"}
+PROOF = {"x": "oauth_verifier", "tiktok": "auth_code"}
 """What proves a consent, where it is no ``code``."""
 
 
@@ -269,6 +269,7 @@ REVOKES = {
     "google": ("POST", "/revoke"),
     "snapchat": None,
     "pinterest": ("POST", "/oauth/token/revoke"),
+    "tiktok": ("POST", "/oauth2/revoke_token/"),
     "linkedin": ("POST", "/oauth/v2/revoke"),
     "amazon": None,
     "x": ("POST", "/1.1/oauth/invalidate_token.json"),

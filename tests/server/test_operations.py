@@ -26,6 +26,7 @@ CREATES = {
     "google": "/v*googleAds:mutate",
     "snapchat": "/v1/adaccounts/*/campaigns",
     "pinterest": "/v5/pins",
+    "tiktok": "/open_api/v1.3/campaign/create/",
     "linkedin": "/rest/adAccounts/*/adCampaignGroups",
     "amazon": "/sp/campaigns",
     "x": "/12/accounts/*/campaigns",

@@ -18,6 +18,7 @@ FORMATS = {
     "google": ({"responsive_search_ad"}, {"traffic"}, {"daily"}),
     "snapchat": ({"existing_creative"}, {"awareness"}, {"daily", "lifetime"}),
     "pinterest": ({"image_pin", "existing_pin"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
+    "tiktok": ({"video_ad"}, {"traffic"}, {"daily", "lifetime"}),
     "linkedin": ({"sponsored_post"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
     "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
 }

@@ -246,7 +246,7 @@ async def test_ids_are_the_same_in_either_case(empty: Served) -> None:
     [
         ("/networks/myspace", {("network", "choice")}),
         ("/networks/Meta", {("network", "malformed")}),
-        ("/networks/tiktok", {("network", "choice")}),
+        ("/networks/nobody", {("network", "choice")}),
         (f"/accounts/{NEVER}/catalogs/geo%20x", {("resource", "malformed")}),
         (f"/accounts/{NEVER}/catalogs/geo:", {("resource", "malformed")}),
         (f"/accounts/{NEVER}/catalogs/geo:a:b", {("resource", "malformed")}),

@@ -219,7 +219,10 @@ def error(response: Response) -> Found | None:
         if code in (DONE, PARTLY) and response.status < 400:
             return None
         return Found((str(code),), text(body, "/message"), request_id)
-    return Found((), text(body, "/message"), request_id) if response.status >= 400 else None
+    if response.status < 400:
+        return None
+    # API for Business: another status comes from the edge, which speaks plain text; the API was not reached.
+    return Found((), text(body, "/message") or f"Refused before the API, with {response.status}.", request_id)
 
 
 def wait(response: Response) -> float | None:
