@@ -34,7 +34,8 @@ DAYS = date(2026, 11, 1), date(2026, 11, 10)
 FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cassettes"))
 RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
 SECRET = re.compile(
-    r"((?:^|[?&])(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof)="
+    r"((?:^|[?&])(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof"
+    r"|oauth_token|oauth_token_secret)="
     r"|\"(?:access_token|refresh_token)\": ?\")[^\"&\s]+"
 )
 SIMULATED = re.compile(r"^http://127\.0\.0\.1:\d+/")
@@ -107,15 +108,35 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
 
 async def _consented(service: Service, network: str) -> str:
     """The code that the simulated network's consent page gives, before the cassette runs."""
-    redirect = connections.redirect_uri(service, network)
-    page = adapter(network).reads.authorize_url(service.app(network), redirect, "s", VERIFIER)
+    redirect, reads, secret = connections.redirect_uri(service, network), adapter(network).reads, ""
+    if _by_request_token(network):
+        asked = reads.request_token(service.app(network), redirect, "s", service.store.clock.now())
+        token = await connections._run(service, network, asked)
+        page, secret = token.url, token.secret
+    else:
+        page = reads.authorize_url(service.app(network), redirect, "s", VERIFIER)
     async with httpx.AsyncClient(trust_env=False) as browser:
         shown = await browser.get(service.settings.address(page))
         form = Form()
         form.feed(shown.text)
         target = urljoin(str(shown.url), form.action or "")
         sent = await browser.request(form.method.upper(), target, data=form.fields)
-    return parse_qs(urlsplit(sent.headers["location"]).query)["code"][0]
+    answer = parse_qs(urlsplit(sent.headers["location"]).query)
+    if _by_request_token(network):
+        return " ".join([answer["oauth_token"][0], answer["oauth_verifier"][0], secret])
+    return answer["code"][0]
+
+
+def _by_request_token(network: str) -> bool:
+    return adapter(network).network.login.kind == "oauth1"
+
+
+def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
+    """What came back from the consent, and the verifier; an OAuth 1.0a code is token, its verifier, its secret."""
+    if not _by_request_token(network):
+        return {"code": code, "state": "s"}, VERIFIER
+    token, proof, secret = code.split(" ") if " " in code else (code, code, code)
+    return {"oauth_token": token, "oauth_verifier": proof, "state": "s"}, secret
 
 
 @asynccontextmanager
@@ -131,10 +152,11 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
     """The whole conversation; returns what came of it, without ids of ours."""
     reads, app = adapter(network).reads, service.app(network)
     redirect = connections.redirect_uri(service, network)
+    answer, verifier = _answer(network, code)
     credentials = await connections._run(  # the exchange alone: the consent page is a person's
         service,
         network,
-        reads.exchange(app, redirect, {"code": code, "state": "s"}, VERIFIER, service.store.clock.now()),
+        reads.exchange(app, redirect, answer, verifier, service.store.clock.now()),
     )
     found = await connections._run(service, network, reads.accounts(), credentials)
     await connections.keep(service, actor, network, credentials, found)
