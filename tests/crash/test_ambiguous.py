@@ -101,6 +101,7 @@ HTML = b"<!doctype html><html><body><h1>502 Bad Gateway</h1></body></html>"
 UNKNOWN_ERROR: Mapping[str, Any] = {
     "meta": {"error": {"message": "?", "type": "OAuthException", "code": 987654}},
     "google": {"error": {"code": 400, "message": "?", "status": "NOBODY_KNOWS"}},
+    "snapchat": {"request_status": "ERROR", "request_id": "?", "error_code": "E9999"},
     "pinterest": {"code": 987654, "message": "?"},
     "tiktok": {"code": 70707, "message": "?", "data": {}},
     "linkedin": {"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
@@ -149,11 +150,14 @@ STATUSES: Mapping[int, Ends] = {
     503: "unknown",
     504: "unknown",
 }
+NEVER_REFRESHED = {"x"}
+"""A token that is refused there is over: the account waits for a person, and nothing is executed on it."""
 NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "amazon": {"partial": "rejected", "error_in_200": "throttled"},
     # an atomic request cannot have been done in part
     "google": {"partial": "unknown", "error_in_200": "rejected"},
     "meta": {},
+    "snapchat": {"error_in_200": "rejected"},
     "tiktok": {},
     "linkedin": {},
     "pinterest": {},
@@ -185,6 +189,7 @@ def cases(network: str, action: str) -> list[Case]:
     found += [
         Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
         for status, ends in STATUSES.items()
+        if ends != "token" or network not in NEVER_REFRESHED
     ]
     found += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in NATIVE[network].items()]
     return [*found, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]

@@ -13,11 +13,14 @@ from adsunify.service import operations as use
 from adsunify.service.core import Service
 from adsunify.store import Clock, operations
 
-from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage
+from .stage import FORMATS, NETWORK_PLANS, Stage
+from .stage import PLANS as ALL_PLANS
 
 MINUTE = 60_000
 HOUR = 60 * MINUTE
-CREATED = [plan for plan in NETWORK_PLANS if plan[1] == "create"]
+PLANS = [plan for plan in ALL_PLANS if not plan[0].startswith("x-")]
+"""X signs the time of each request, and refuses one from a machine whose clock is far from its own."""
+CREATED = [plan for plan in NETWORK_PLANS if plan[1] == "create" and plan in PLANS]
 
 
 @define
