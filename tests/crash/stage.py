@@ -122,6 +122,8 @@ class Stage:
         account = self.accounts[path.stem.split("-")[0]]
         brief["name"] = f"{brief['name'][:60]} {uuid4().hex[:12]}"
         brief["budget"]["currency"] = account["currency"]
+        if account["network"] == "snapchat":  # it takes one creative only so often within a second
+            brief["creative"]["existingId"] = str(uuid4())
         result = await campaigns.create(
             service,
             self.actor,
