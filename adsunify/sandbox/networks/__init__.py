@@ -16,6 +16,7 @@ MODULES = {
     "pinterest": "adsunify.sandbox.networks.pinterest",
     "linkedin": "adsunify.sandbox.networks.linkedin",
     "x": "adsunify.sandbox.networks.x",
+    "reddit": "adsunify.sandbox.networks.reddit",
 }
 
 
