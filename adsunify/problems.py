@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -32,7 +33,8 @@ CODES: Mapping[str, tuple[int, str]] = {
     "provider_rejected": (400, "The network refused; `network` is its own error."),
     "provider_token_refused": (400, "The network refused the account's token; perhaps it must be connected again."),
     "provider_permission_refused": (400, "The network account or its token lacks a permission."),
-    "provider_throttled": (400, "The network asks to come back later."),
+    "provider_throttled": (400, "The network asks to come back later; `retryAfterMs` says when, where it is known."),
+    "media_processing": (400, "The network is still processing a video or an image; ask again after `retryAfterMs`."),
     "provider_unreadable": (400, "A read brought no usable answer of the network."),
     "connection_lost": (400, "The connection to the network was lost during a read."),
     "not_sent": (400, "The network could not be reached; nothing was sent."),
@@ -82,6 +84,8 @@ def described(error: AdsunifyError) -> dict[str, Any]:
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
+    if isinstance(error, ProviderThrottled) and error.retry_after is not None:
+        problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
     if error.operation is not None:
         problem["operationId"] = error.operation["id"]
         problem["operation"] = error.operation
@@ -98,13 +102,15 @@ _BY_STATUS: Mapping[int, type[AdsunifyError]] = {
 _PROVIDER_ERRORS: Mapping[str, type[ProviderError]] = {
     kind.default_code: kind
     for kind in (TokenRefused, PermissionRefused, ProviderNotFound, ProviderThrottled, ProviderUnreadable)
-} | {"not_sent": ProviderUnreadable, "connection_lost": ProviderUnreadable}
+} | {"media_processing": ProviderThrottled, "not_sent": ProviderUnreadable, "connection_lost": ProviderUnreadable}
 
 
 def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
     """The error that problem details describe: of the class that was raised where they were made."""
     error = _error(problem, str(problem["detail"]), str(problem["code"]))
     error.status, error.outcome, error.operation = int(problem["status"]), problem["outcome"], problem.get("operation")
+    if isinstance(error, ProviderError) and "retryAfterMs" in problem:
+        error.retry_after = int(problem["retryAfterMs"]) / 1000
     return error
 
 

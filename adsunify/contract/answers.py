@@ -536,6 +536,7 @@ class Failure(Shape):
     operation_id: Uuid | None = None
     operation: Operation | None = None
     network: NativeError | None = None
+    retry_after_ms: Milliseconds | None = None
 
 
 class Problem(Failure):
