@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
@@ -30,10 +29,10 @@ from adsunify.reading import (
     pages,
     settled,
 )
+from adsunify.reporting import inflated
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import (
-    MAX_ANSWER_BYTES,
     Flow,
     Json,
     Request,
@@ -76,8 +75,6 @@ from .tables import FILTERS, LEVELS, LIVE, METRICS, NAMED, NETWORK, VENDOR_METRI
 SMALLEST_PAGE = 10  # (unverified) one client documents 10 to 100
 KDP_AUTHOR = "KDP_AUTHOR"
 NO_PAYMENT = "payment problem"
-GZIP_MAGIC = b"\x1f\x8b"
-INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
 FIRST_POLL, LATER_POLL = 30_000, 60_000  # milliseconds; a report takes up to 3 hours
 RESTATED_DAYS = 28 + 14  # conversions are restated for 28 days and their window, traffic for 3 days
 _DAY = timedelta(days=1)
@@ -295,17 +292,6 @@ def _single(job: str) -> list[str]:
     return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]
 
 
-def _inflated(content: bytes) -> bytes:
-    stream = zlib.decompressobj(wbits=31)  # 31: gzip, with its check sum
-    try:
-        inflated = stream.decompress(content, INFLATED_BYTES + 1)
-    except zlib.error as problem:
-        raise ProviderUnreadable("The report file is damaged.") from problem
-    if len(inflated) > INFLATED_BYTES or not stream.eof or stream.unused_data:
-        raise ProviderUnreadable(f"The report file is cut off, or larger than {INFLATED_BYTES} bytes.")
-    return inflated
-
-
 def _file(state: Mapping[str, Json]) -> Flow[list[Mapping[str, Json]]]:
     """The rows of a finished report: a file on a foreign host, which gets no credentials."""
     url = text(state, "/url") or ""
@@ -316,8 +302,8 @@ def _file(state: Mapping[str, Json]) -> Flow[list[Mapping[str, Json]]]:
         raise ProviderUnreadable(f"The report file could not be fetched ({response.status}).")
     content = response.body
     if isinstance(content, bytes):
-        try:  # a file that was inflated on the way has lost its magic
-            content = loads(_inflated(content) if content.startswith(GZIP_MAGIC) else content)
+        try:
+            content = loads(inflated(content))
         except ValueError as problem:
             raise ProviderUnreadable("The report file is not JSON.") from problem
     return rows(need(content, "", "report file"), "", "report file")
