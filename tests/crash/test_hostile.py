@@ -96,6 +96,8 @@ def _paged(network: str, body: dict[str, Any], cursor: str) -> None:
     """Say that there is another page."""
     if network == "meta":
         body["paging"] = {"cursors": {"after": cursor}, "next": f"https://graph.facebook.com/?after={cursor}"}
+    elif network == "snapchat":
+        body["paging"] = {"next_link": f"https://adsapi.snapchat.com/v1/?cursor={cursor}"}
     elif network == "x":
         body["next_cursor"] = cursor
     else:

@@ -15,7 +15,7 @@ from adsunify.service import operations
 from adsunify.service.core import Service
 
 from .child import Child, Done, Passed, executing
-from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage, Written, ids
+from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage, Written, ids, overlaid
 
 PATIENCE = 20.0
 
@@ -86,14 +86,15 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
         source = await stage.source(service, FORMATS[name][0], action)
         clean_id = await source()
         steps = len((await stage.shown(service, clean_id))["plan"]["steps"])
-        expected = points(steps, single)
+        apart = single or overlaid(name.split("-")[0], action)
+        expected = points(steps, apart)
         flights = [at for at, (point, _) in enumerate(expected) if point == "after_intent_commit"]
         ids_ = [await source() for _ in range(len(expected) + len(flights))]
     before = len(stage.written())
     done = await _child(stage, clean_id, **more)
     clean = [one.what for one in stage.written()[before:]]
     assert done is not None and done.passed == expected and done.answers[-1] == "succeeded"
-    assert done.commits == (2 * steps if single else steps + 1) and len(clean) == steps
+    assert done.commits == (2 * steps if apart else steps + 1) and len(clean) == steps
 
     killed: list[_Killed] = []
     for at, (point, commits) in enumerate(expected):
@@ -111,11 +112,11 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
 
     async with stage.service() as service:
         for one in killed:
-            if one.open(steps, single):
+            if one.open(steps, apart):
                 await _still_leased(stage, service, one)
     async with stage.service(clock=stage.later(LEASE_MILLISECONDS)) as service:
         for one in killed:
-            await _after(stage, service, one, clean, action, single)
+            await _after(stage, service, one, clean, action, apart)
 
 
 async def _still_leased(stage: Stage, service: Service, one: _Killed) -> None:
