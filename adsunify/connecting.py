@@ -30,9 +30,11 @@ NO_APP = App("", "")
 
 @frozen
 class RequestToken:
-    """The first leg of OAuth 1.0a: the consent page's address, and what proves later that the token is ours."""
+    """The first leg of OAuth 1.0a: the consent page's address, the token that comes back in place of a state, and what
+    proves then that it is ours."""
 
     url: str
+    token: str
     secret: str = field(repr=False)
 
 

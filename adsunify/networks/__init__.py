@@ -75,7 +75,7 @@ class Reads(Protocol):
     def authorize_url(self, app: App, redirect_uri: str, state: str, verifier: str) -> str: ...
 
     def request_token(self, app: App, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-        """Its secret is the ``verifier`` of ``exchange``."""
+        """The token is the ``state``, its secret the ``verifier`` of ``exchange``. ``state`` here is only random."""
         ...
 
     def exchange(

@@ -86,7 +86,7 @@ async def begin(service: Service, token: str) -> Going:
     reads, app, redirect = adapter(link.network).reads, service.app(link.network), redirect_uri(service, link.network)
     if adapter(link.network).network.login.kind == "oauth1":
         begun = await _run(service, link.network, reads.request_token(app, redirect, state, clock.now()))
-        url, verifier = begun.url, begun.secret
+        url, state, verifier = begun.url, begun.token, begun.secret
     else:
         url = reads.authorize_url(app, redirect, state, verifier)
     sealed_verifier = seal(service.ring, _place_of(state, link.workspace_id), verifier)
@@ -134,14 +134,15 @@ async def finish(service: Service, network: str, answer: Mapping[str, str], cook
     Raises NotFound for a state that is unknown, used or over, Forbidden where its maker is no admin any more,
     InvalidInput for a refused consent.
     """
-    state = await service.store.write(consents.use, "state", hashed(answer.get("state", "")), service.store.clock)
+    correlated = answer.get("state") or answer.get("oauth_token") or answer.get("denied") or ""
+    state = await service.store.write(consents.use, "state", hashed(correlated), service.store.clock)
     if state is None or state.network != network or hashed(cookie) != state.data["cookie"]:
         raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
     await service.store.read(_by_admin, state)
     if "error" in answer or "denied" in answer:  # OAuth 2.0 says error, OAuth 1.0a of X says denied
         raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
     actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")
-    verifier = open_(service.ring, _place_of(answer["state"], state.workspace_id), state.data["verifier"])
+    verifier = open_(service.ring, _place_of(correlated, state.workspace_id), state.data["verifier"])
     return await _exchanged(service, actor, network, redirect_uri(service, network), answer, verifier)
 
 

@@ -92,12 +92,13 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     answers = {f"POST {url}": form("oauth_token=rt1&oauth_token_secret=rs1&oauth_callback_confirmed=true")}
     flow = reads.request_token(APP, "https://ads.example/connect/callback/x", "st+te", SECONDS * 1000)
     found = drive(flow, answering(answers, asked))
-    assert (found.url, found.secret) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rs1")
+    assert (found.url, found.token) == ("https://api.x.com/oauth/authorize?oauth_token=rt1", "rt1")
+    assert found.secret == "rs1"
     assert "rs1" not in repr(found)
     sent = oauth(asked[0])
     assert "oauth_token" not in sent
     assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
-    assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx%3Fstate%3Dst%252Bte"
+    assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"  # X compares it with what is registered
     assert (asked[0].signed, asked[0].nature) == (False, "read_once")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl
 
 from attrs import evolve
 
@@ -59,14 +59,13 @@ def _leg(url: str) -> Request:
 
 
 def request_token(app: App, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
-    """The first leg. OAuth 1.0a has no state of its own: it goes along in the callback's address."""
-    callback = f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{urlencode({'state': state})}"
-    request = authorized(_leg(x.REQUEST_TOKEN), app, now, nonce_of(state), oauth_callback=callback)
+    """The first leg. X compares the callback with the registered one, so nothing that varies stands in its query."""
+    request = authorized(_leg(x.REQUEST_TOKEN), app, now, nonce_of(state), oauth_callback=redirect_uri)
     found = yield from _form(request)
     if found.get("oauth_callback_confirmed") != "true":
         raise ProviderUnreadable("X did not confirm the callback address.")
     url = authorize_url(x.CONSENT, oauth_token=found["oauth_token"])
-    return RequestToken(url, found["oauth_token_secret"])
+    return RequestToken(url, found["oauth_token"], found["oauth_token_secret"])
 
 
 def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
