@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterator
 from datetime import timedelta
 from html import escape
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from adsunify.sandbox.framework import (
     CLIENT_SECRET,
@@ -90,9 +90,8 @@ def allow(request: Request) -> Answer:
         return _html(400, f"<p>Refused: {escape(problem.where.lstrip('/'))}: {escape(problem.message)}</p>")
     verifier = secrets.token_urlsafe(20)
     request.world.codes[token] = Code(code.client_id, code.redirect_uri, code.scopes, verifier, code.expires_at)
-    target = urlsplit(code.redirect_uri)
-    query = [*parse_qsl(target.query, keep_blank_values=True), ("oauth_token", token), ("oauth_verifier", verifier)]
-    return Answer(302, headers={"Location": target._replace(query=urlencode(query)).geturl()})
+    back = urlencode({"oauth_token": token, "oauth_verifier": verifier})
+    return Answer(302, headers={"Location": f"{code.redirect_uri}?{back}"})
 
 
 def access_token(request: Request) -> Answer:
@@ -223,9 +222,11 @@ def _pending(request: Request, token: str) -> Code | None:
 
 
 def _callback(value: str) -> str:
+    """A callback that may be registered. What varies would not match the registered one: there is no query."""
     parts = urlsplit(value)
     loopback = parts.hostname in ("127.0.0.1", "localhost", "::1")
-    if not parts.hostname or parts.fragment or parts.scheme not in (("http", "https") if loopback else ("https",)):
+    schemes = ("http", "https") if loopback else ("https",)
+    if not parts.hostname or parts.query or parts.fragment or parts.scheme not in schemes:
         raise Problem("value", "oauth_callback", "Callback URL not approved for this client application.")
     return value
 
