@@ -1,0 +1,94 @@
+"""What ads did: plausible, and the same whenever it is asked for. Above that everything is a sum.
+
+The figures of an ad are integers drawn from a digest of its id and the day; a part of a day has its share of them.
+Statuses have no history: what is active now counts as delivering since it was made.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from decimal import ROUND_HALF_EVEN, Decimal
+from functools import lru_cache
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Entity, World
+from adsunify.sandbox.networks.reddit.answers import moment
+from adsunify.sandbox.networks.reddit.entities import line
+from adsunify.sandbox.networks.reddit.tables import MICROS
+
+_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+MINUTES = 24 * 60
+
+
+@lru_cache(maxsize=20000)
+def drawn(ad: str, day: str, unit: int) -> Mapping[str, int]:
+    """The figures of one ad on one day (ISO 8601). Spend in micros, values of conversions in hundredths."""
+    dice = hashlib.sha256(f"{ad} {day}".encode()).digest()
+    shown = 2600 + 9 * dice[0] + dice[1]
+    clicked = shown * (4 + dice[2] % 12) // 1000
+    bought = clicked // 12 + dice[3] % 2
+    return {
+        "impressions": shown,
+        "clicks": clicked,
+        "spend": shown * unit * MICROS * (300 + dice[4]) // 100_000 + 1000 * dice[5],
+        "reach": shown * (60 + dice[6] % 20) // 100,
+        "video_viewable_impressions": shown * (20 + dice[7] % 20) // 100,
+        "video_started": shown * (40 + dice[7] % 20) // 100,
+        "video_watched_3_seconds": shown * (12 + dice[7] % 10) // 100,
+        "video_watched_100_percent": shown * (2 + dice[7] % 4) // 100,
+        "engaged_click": clicked * 8 // 10,
+        "key_conversion_clicks": bought - bought // 4,
+        "key_conversion_views": bought // 4,
+        "key_conversion_total_count": bought,
+        "conversion_purchase_clicks": bought - bought // 4,
+        "conversion_purchase_views": bought // 4,
+        "conversion_purchase_total_items": 2 * bought,
+        "conversion_purchase_total_value": bought * unit * (2000 + 13 * dice[8]),
+        "conversion_page_visit_clicks": clicked,
+        "conversion_page_visit_views": clicked // 3,
+    }
+
+
+def share(day: Mapping[str, int], first: int, last: int) -> dict[str, int]:
+    """What of a day falls between two of its minutes (0 to 1440): the shares of all parts add up."""
+    return {name: value * last // MINUTES - value * first // MINUTES for name, value in day.items()}
+
+
+def row(total: Mapping[str, int], fields: list[str], currency: str) -> dict[str, Any]:
+    """The asked fields, in lower case; null where there is nothing to tell. Deprecated fields are left out."""
+    shown, clicks, spend = total["impressions"], total["clicks"], total["spend"]
+    derived: dict[str, Any] = {
+        "currency": currency,
+        "ctr": _ratio(clicks, shown),
+        "cpc": spend // clicks if clicks else None,
+        "ecpm": 1000 * spend // shown if shown else None,
+        "frequency": _ratio(shown, total["reach"]),
+    }
+    return {name: total.get(name, derived.get(name)) for name in map(str.lower, fields) if name not in DEPRECATED}
+
+
+DEPRECATED = ("click_attribution_window", "view_attribution_window", "gallery_item_caption")
+
+
+def _ratio(part: int, whole: int) -> Decimal | None:
+    return (Decimal(part) / whole).quantize(Decimal("0.000001"), ROUND_HALF_EVEN) if whole else None
+
+
+def delivering(world: World, account: Account) -> list[tuple[tuple[Entity, ...], datetime, datetime]]:
+    """Every ad that delivers now with its ad group and campaign, and the first and last instant at which it does."""
+    found = []
+    for ad in world.entities("ad", account.id):
+        every = line(world, ad)
+        if any(one.data["configured_status"] != "ACTIVE" for one in every):
+            continue
+        starts = [moment(one.data["start_time"], "") for one in every if "start_time" in one.data]
+        if "_evergreen" not in ad.data:
+            starts.append(ad.created_at)
+        ends = [moment(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
+        found.append((tuple(every), max(starts, default=ad.created_at), min([*ends, world.now])))
+    return found
+
+
+def unit_of(account: Account) -> int:
+    """About a dollar in the account's currency."""
+    return _UNITS.get(account.currency, 1)
