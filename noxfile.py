@@ -28,7 +28,9 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox."""
     install(session, "test")
-    session.run("pytest", "-n", "2", "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
+    # a file stays together: what its tests share is made once
+    distributed = ("-n", "2", "--dist", "loadfile")
+    session.run("pytest", *distributed, "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
 
 
 @nox.session

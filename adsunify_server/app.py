@@ -17,6 +17,7 @@ from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
 from adsunify.wire import dumps
+from adsunify_mcp import http as agents
 
 from . import connect
 from .openapi import document
@@ -41,6 +42,7 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
     app.router.add_get("/openapi.json", _fixed(openapi))
     app.router.add_get("/healthz", _fixed(b'{"status":"ok"}'))
     connect.add_routes(app, service)
+    agents.add_routes(app, service)
     if delivers:
         app.cleanup_ctx.append(_delivering(service))
     return app

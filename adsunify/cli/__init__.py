@@ -15,6 +15,7 @@ COMMANDS = {
     "plan": "plan",
     "serve": "serve",
     "worker": "serve",
+    "mcp": "agents",
     "sandbox": "serve",
     "admin": "admin",
     "db": "admin",

@@ -8,14 +8,13 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 
 from adsunify.brief import CampaignBrief
-from adsunify.contract import ENDPOINTS, Call, Endpoint
+from adsunify.contract import BY_ID, Call
 from adsunify.errors import refused
 from adsunify.wire import Json, dumps
 
 from .doors import LOCAL, Door, open_door
 from .records import Account, Brief, Operation
 
-BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; nothing is waited for longer."""
 NOT_OPEN = "open the client first: with Ads(...) as ads"

@@ -7,6 +7,6 @@ from __future__ import annotations
 
 from .calling import Answer, Call, call
 from .endpoint import Access, Endpoint, operation_id
-from .endpoints import ENDPOINTS
+from .endpoints import BY_ID, ENDPOINTS
 
-__all__ = ["ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "call", "operation_id"]
+__all__ = ["BY_ID", "ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "call", "operation_id"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from adsunify.change import EditBody, Mutation
 from adsunify.service import access, accounts, bulk, campaigns, connections, entities, networks, operations, webhooks
@@ -356,3 +356,4 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     ),
 )
 """Every endpoint. Adding one is a row here and a function in the service."""
+BY_ID: Mapping[str, Endpoint] = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}

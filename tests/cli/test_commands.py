@@ -217,3 +217,23 @@ def test_postgresql_needs_a_key_ring(tmp_path: Path) -> None:
     ran = run("serve", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
     assert ran.returncode == 2
     assert "ADSUNIFY_SECRET_KEYS" in ran.stderr
+
+
+def test_agents_on_standard_input(tmp_path: Path) -> None:
+    said = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "account", "arguments": {}}},
+    ]
+    ran = subprocess.run(
+        [sys.executable, "-m", "adsunify", "mcp", "--database", "sqlite:///agents.db"],
+        input="".join(json.dumps(one) + "\n" for one in said),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=60,
+        check=True,
+    )
+    first, second = (json.loads(line) for line in ran.stdout.splitlines())
+    assert first["result"]["protocolVersion"] == "2025-11-25"
+    assert second["result"]["structuredContent"] == {"data": []}

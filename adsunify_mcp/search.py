@@ -1,0 +1,163 @@
+"""Finds the operation for a request in plain words, over the contract table."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from functools import cache
+from math import log
+from typing import Any
+
+from adsunify.contract import ENDPOINTS, Endpoint
+from adsunify.contract.endpoint import ACCESS_WORDS
+from adsunify.wire import Json
+
+LIMIT = 3
+"""How many operations a search shows, with their schemas."""
+
+WORDS: Mapping[str, str] = {
+    "get_auth_verify": "who am i credential permissions can i write workspace token check",
+    "get_keys": "list api keys",
+    "post_keys": "create make new api key token",
+    "delete_key": "revoke delete remove api key",
+    "get_connections": "connected networks connections logins which are connected",
+    "post_connections_authorize": "connect link authorize login oauth consent new network account facebook google",
+    "post_connections_credentials": "connect credentials api key username password apple outbrain chatgpt",
+    "delete_connection": "disconnect remove connection revoke login network",
+    "get_networks": "which what networks platforms supported available",
+    "get_network": "what can network do capabilities levels settings catalogs metrics of one network details",
+    "get_accounts": "list ad accounts which accounts do i have",
+    "get_account": "one ad account currency timezone details show",
+    "get_account_tree": "hierarchy tree structure everything whole account campaigns with ad groups and ads nested",
+    "get_account_insights": "insights report performance spend spent cost clicks impressions conversions metrics "
+    "results statistics stats how much did yesterday last week month roas ctr numbers daily",
+    "get_account_catalog": "catalog catalogue look up find ids interests locations cities countries languages pages "
+    "pixels audiences apps creatives search targeting options resume report job",
+    "get_workflows": "formats goals required inputs what do i need to create which fields workflow brief",
+    "post_validate_campaign": "validate check brief preview dry run would this campaign work is it valid test",
+    "post_create": "create launch new campaign brief set up build make start advertise promote unified",
+    "post_activate": "activate turn on go live launch created campaign whole hierarchy start serving publish",
+    "get_operations": "list recent operations history changes prepared pending what happened latest",
+    "get_operation": "one operation receipt status of a change did it work plan show",
+    "post_operation_execute": "execute run apply confirm write prepared operation carry out",
+    "post_operations_execute": "execute several many operations batch run all prepared",
+    "post_operation_cancel": "cancel abort discard withdraw prepared operation",
+    "post_account_validate": "validate native change mutation check update delete before preparing",
+    "post_bulk_status": "pause stop resume enable disable turn off unpause several many campaigns ad groups ads "
+    "status this bulk",
+    "post_bulk_edit": "raise lower increase decrease cut budgets bids percent several many bulk change budget by",
+    "get_account_campaigns": "list campaigns find campaign by name search native running active paused",
+    "post_account_campaigns": "create native campaign payload raw network own fields",
+    "get_account_campaign": "one native campaign details show read",
+    "patch_account_campaign": "update native campaign payload raw patch fields",
+    "delete_account_campaign": "delete remove archive campaign",
+    "get_account_campaign_settings": "campaign settings editable what can i change locked current values budget",
+    "post_account_campaign_edit": "edit change campaign rename name budget schedule end date bid strategy targeting "
+    "cap set update settings",
+    "get_account_ad_groups": "list ad groups ad sets line items search native",
+    "post_account_ad_groups": "create native ad group ad set payload raw",
+    "get_account_ad_group": "one native ad group ad set details show read",
+    "patch_account_ad_group": "update native ad group ad set payload raw patch",
+    "delete_account_ad_group": "delete remove archive ad group ad set",
+    "get_account_ad_group_settings": "ad group ad set settings editable what can i change locked current values",
+    "post_account_ad_group_edit": "edit change ad group ad set rename bid age gender locations interests targeting "
+    "audience placements devices languages budget",
+    "get_account_ads": "list ads search native",
+    "post_account_ads": "create native ad payload raw",
+    "get_account_ad": "one native ad details show read",
+    "patch_account_ad": "update native ad payload raw patch",
+    "delete_account_ad": "delete remove archive ad",
+    "get_account_ad_settings": "ad settings editable what can i change locked current values",
+    "post_account_ad_edit": "edit change ad headline text body url creative image rename copy wording landing page",
+    "get_webhooks": "list webhooks subscriptions notifications",
+    "delete_webhook": "delete remove webhook subscription stop notifications",
+    "post_webhook_test": "test webhook send test notification",
+    "get_webhook_deliveries": "webhook deliveries were notifications delivered failed",
+    "get_webhook_delivery_attempts": "attempts of a webhook delivery why did it fail",
+    "post_webhook_delivery_redeliver": "redeliver resend webhook notification again",
+}
+"""What people say when they mean an operation."""
+
+STOP = frozenset(
+    "a an the my our me i to of for on in at is are it its please can you we and or with do does".split()  # noqa: SIM905
+)
+SAME: Mapping[str, str] = {
+    "adset": "group", "adsets": "group", "groups": "group", "group": "group", "sets": "group", "set": "set",
+    "campaigns": "campaign", "ads": "ad", "advert": "ad", "adverts": "ad", "budgets": "budget", "bids": "bid",
+    "accounts": "account", "networks": "network", "platform": "network", "platforms": "network",
+    "operations": "operation", "webhooks": "webhook", "keys": "key", "notifications": "notification",
+    "reports": "report", "metrics": "metric", "deliveries": "delivery", "connections": "connection",
+    "spent": "spend", "spending": "spend", "costs": "cost", "paused": "pause", "pausing": "pause", "halt": "pause",
+    "stopped": "stop", "increase": "raise", "reduce": "lower", "decrease": "lower", "cut": "lower", "double": "raise",
+    "deleted": "delete", "erase": "delete", "remove": "delete", "created": "create", "editing": "edit",
+    "change": "edit", "modify": "edit", "renaming": "rename", "listing": "list", "percentage": "percent",
+    "%": "percent", "performing": "performance", "performed": "performance", "countries": "country",
+    "cities": "city", "locations": "location", "interests": "interest", "settings": "setting",
+}  # fmt: skip
+
+
+def tokens(text: str) -> list[str]:
+    """The words that count, each in one spelling."""
+    words = re.findall(r"[a-z]+|%", text.lower().replace("ad set", "adset").replace("ad group", "adset"))
+    return [SAME.get(word, word) for word in words if word not in STOP]
+
+
+@cache
+def _index() -> Mapping[str, Counter[str]]:
+    index = {}
+    for endpoint in _reachable():
+        text = f"{endpoint.summary} {endpoint.summary} {WORDS.get(endpoint.operation_id, '')}"
+        index[endpoint.operation_id] = Counter(tokens(text))
+    return index
+
+
+@cache
+def _rarity() -> Mapping[str, float]:
+    seen = Counter(word for words in _index().values() for word in words)
+    return {word: log(1 + len(_index()) / count) for word, count in seen.items()}
+
+
+def _reachable() -> list[Endpoint]:
+    return [endpoint for endpoint in ENDPOINTS if endpoint.operation_id in WORDS]
+
+
+def found(query: str) -> list[str]:
+    """Operation ids, the best first; an operation id itself finds itself."""
+    if query.strip() in _index():
+        return [query.strip()]
+    asked = Counter(tokens(query))
+    scores = {
+        name: sum(_rarity().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked) / (len(words) + 8) ** 0.3
+        for name, words in _index().items()
+    }
+    return [name for name, score in sorted(scores.items(), key=lambda pair: -pair[1]) if score > 0]
+
+
+@cache
+def operations() -> Mapping[str, Json]:
+    """What ``search_tools`` says of each operation."""
+    return {endpoint.operation_id: _described(endpoint) for endpoint in _reachable()}
+
+
+def _described(endpoint: Endpoint) -> dict[str, Json]:
+    properties: dict[str, Any] = {}
+    if endpoint.parameters:
+        properties["path"] = {
+            "type": "object",
+            "properties": {name: {"type": "string"} for name in endpoint.parameters},
+            "required": list(endpoint.parameters),
+        }
+    if endpoint.query is not None:
+        properties["query"] = endpoint.query.model_json_schema()
+    if endpoint.body is not None and endpoint.body.model_fields:
+        properties["body"] = endpoint.body.model_json_schema()
+    if endpoint.idempotent:
+        properties["idempotencyKey"] = {"type": "string", "minLength": 1, "maxLength": 200}
+    return {
+        "operationId": endpoint.operation_id,
+        "summary": endpoint.summary,
+        "description": (endpoint.use_case.__doc__ or "").strip(),
+        "access": ACCESS_WORDS[endpoint.access],
+        "arguments": {"type": "object", "properties": properties},
+    }

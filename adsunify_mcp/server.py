@@ -1,0 +1,45 @@
+"""The methods of an MCP server over a door to the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from adsunify.client.doors import Door
+from adsunify.wire import Json
+
+from .protocol import INVALID_PARAMS, Method, RpcError, negotiated
+from .tools import TOOLS, call_tool
+
+INSTRUCTIONS = (
+    "One advertising API over 12 ad networks. Changes are prepared, reviewed, and only then executed: validate or "
+    "search first, prepare with call_tool, prepare or set_status, show the plan to the person, then execute with "
+    "confirmed true. An outcome that is unknown is never repeated."
+)
+
+
+def methods(door: Door) -> Mapping[str, Method]:
+    """Every method, for one caller."""
+
+    async def initialize(params: Mapping[str, Json]) -> Json:
+        return {
+            "protocolVersion": negotiated(params.get("protocolVersion")),
+            "capabilities": {"tools": {}},
+            "serverInfo": {"name": "adsunify", "title": "adsunify", "version": "0.1.0"},
+            "instructions": INSTRUCTIONS,
+        }
+
+    async def ping(params: Mapping[str, Json]) -> Json:
+        return {}
+
+    async def list_tools(params: Mapping[str, Json]) -> Json:
+        return {"tools": [tool.to_json() for tool in TOOLS.values()]}
+
+    async def call(params: Mapping[str, Json]) -> Json:
+        name, arguments = params.get("name"), params.get("arguments", {})
+        if name not in TOOLS:
+            raise RpcError(INVALID_PARAMS, f"There is no such tool; there are {', '.join(TOOLS)}.")
+        if not isinstance(arguments, Mapping):
+            raise RpcError(INVALID_PARAMS, "arguments is an object.")
+        return await call_tool(door, str(name), arguments)
+
+    return {"initialize": initialize, "ping": ping, "tools/list": list_tools, "tools/call": call}

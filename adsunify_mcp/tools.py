@@ -1,0 +1,336 @@
+"""The seven tools: what an agent may call, made from the contract table.
+
+A tool's arguments are a closed model, so an unknown argument is refused. A result is the REST answer's envelope; an
+error is a result too (``isError``), and says whether anything was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Annotated, Any
+
+from attrs import field, frozen
+from pydantic import Field
+
+from adsunify.change import Mutation
+from adsunify.client.doors import Door
+from adsunify.contract import BY_ID, Call, Endpoint
+from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
+from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
+from adsunify.problems import described
+from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
+from adsunify.wire import Json, dumps
+
+from .search import LIMIT, found, operations
+
+IdempotencyKey = Maybe[
+    Annotated[str, Field(min_length=1, max_length=200, description="Send the same key again when you retry.")]
+]
+UNREACHABLE = {"post_webhooks", "patch_webhook"}
+"""Where to send events is a person's decision: an agent could send them to itself (SPEC.md "Webhooks")."""
+
+
+class AccountArguments(WireModel):
+    account_id: Maybe[Uuid] = None
+    network: Maybe[NetworkCode] = None
+
+
+class SearchArguments(WireModel):
+    query: Annotated[str, Field(min_length=1, max_length=300)]
+
+
+class CallArguments(WireModel):
+    operation_id: Annotated[str, Field(description="As search_tools names it, such as post_create.")]
+    path: Maybe[dict[str, str]] = None
+    query: Maybe[dict[str, Any]] = None
+    body: Maybe[FreeForm] = None
+    idempotency_key: IdempotencyKey = None
+
+
+class OperationArguments(WireModel):
+    operation_id: Uuid
+
+
+class ExecuteArguments(WireModel):
+    operation_id: Uuid
+    confirmed: Confirmed
+
+
+class PrepareArguments(WireModel):
+    account_id: Uuid
+    mutation: Mutation
+    idempotency_key: IdempotencyKey = None
+
+
+class StatusArguments(WireModel):
+    account_id: Uuid
+    kind: Kind
+    entity_ids: Annotated[list[EntityId], Field(min_length=1, max_length=50)]
+    status: Status
+    idempotency_key: IdempotencyKey = None
+
+
+# -- what they do -------------------------------------------------------------------------------------------------
+
+
+async def _account(door: Door, asked: AccountArguments) -> Json:
+    if asked.account_id is not None:
+        return await _call(door, "get_account", path={"accountId": asked.account_id})
+    return await _call(door, "get_accounts", query={} if asked.network is None else {"network": asked.network})
+
+
+async def _search(door: Door, asked: SearchArguments) -> Json:
+    return {"data": [operations()[name] for name in found(asked.query)[:LIMIT]]}
+
+
+async def _call_tool(door: Door, asked: CallArguments) -> Json:
+    endpoint = BY_ID.get(asked.operation_id)
+    if endpoint is None:
+        raise refused("operationId", "choice", "There is no such operation; search_tools finds the ones there are.")
+    if endpoint.operation_id in UNREACHABLE:
+        raise Forbidden("Where events are sent is decided by a person, over REST.", code="not_for_agents")
+    path, query = asked.path or {}, asked.query or {}
+    unknown = [f"path.{name}" for name in path if name not in endpoint.parameters]
+    unknown += ["body"] if asked.body is not None and endpoint.body is None else []
+    if unknown:
+        raise InvalidInput([Issue(name, "unknown_property", "has no meaning for this operation.") for name in unknown])
+    written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
+    body = b"" if asked.body is None else dumps(asked.body).encode("ascii")
+    return dict(await door.call(endpoint, Call(path, written, body, asked.idempotency_key)))
+
+
+async def _operation(door: Door, asked: OperationArguments) -> Json:
+    return await _call(door, "get_operation", path={"operationId": asked.operation_id})
+
+
+async def _execute(door: Door, asked: ExecuteArguments) -> Json:
+    return await _call(
+        door, "post_operation_execute", path={"operationId": asked.operation_id}, body={"confirmed": asked.confirmed}
+    )
+
+
+async def _prepare(door: Door, asked: PrepareArguments) -> Json:
+    mutation = asked.mutation
+    if mutation.action == "status":
+        return await _set_status(
+            door,
+            StatusArguments.model_validate(
+                {
+                    "accountId": asked.account_id,
+                    "kind": mutation.kind,
+                    "entityIds": [mutation.entity_id],
+                    "status": mutation.status,
+                    **({} if asked.idempotency_key is None else {"idempotencyKey": asked.idempotency_key}),
+                }
+            ),
+        )
+    every, one = RESOURCES[mutation.kind]
+    name = {"create": f"post_account_{every}", "update": f"patch_account_{one}", "delete": f"delete_account_{one}"}
+    path = {"accountId": asked.account_id}
+    if mutation.entity_id is not None:
+        path["entityId"] = mutation.entity_id
+    body: Json = None
+    if mutation.edit is not None:
+        body = mutation.edit.to_json()
+    elif mutation.payload is not None:
+        body = {"payload": mutation.payload}
+        body |= {} if mutation.parent_id is None else {"parentId": mutation.parent_id}
+    operation_id = name.get(mutation.action, f"post_account_{one}_edit")
+    return await _call(door, operation_id, path=path, body=body, key=asked.idempotency_key)
+
+
+RESOURCES: Mapping[str, tuple[str, str]] = {
+    "campaign": ("campaigns", "campaign"),
+    "adGroup": ("ad_groups", "ad_group"),
+    "ad": ("ads", "ad"),
+}
+
+
+async def _set_status(door: Door, asked: StatusArguments) -> Json:
+    body = {
+        "accountId": asked.account_id,
+        "kind": asked.kind,
+        "entityIds": list(asked.entity_ids),
+        "status": asked.status,
+    }
+    return await _call(door, "post_bulk_status", body=body, key=asked.idempotency_key)
+
+
+async def _call(
+    door: Door,
+    operation_id: str,
+    path: Mapping[str, str] | None = None,
+    query: Mapping[str, str] | None = None,
+    body: Json = None,
+    key: str | None = None,
+) -> Json:
+    written = b"" if body is None else dumps(body).encode("ascii")
+    endpoint: Endpoint = BY_ID[operation_id]
+    return dict(await door.call(endpoint, Call(path or {}, query or {}, written, key)))
+
+
+# -- the table ----------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Tool:
+    """One tool. ``result`` names the members of ``data`` that matter, for the output schema."""
+
+    name: str
+    description: str
+    arguments: type[WireModel]
+    run: Callable[[Door, Any], Awaitable[Json]]
+    reads: bool = True
+    destroys: bool = False
+    repeatable: bool = True
+    result: Mapping[str, Json] = field(factory=dict)
+
+    def to_json(self) -> dict[str, Json]:
+        """As ``tools/list`` shows it."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": _light(self.arguments.model_json_schema()),
+            "outputSchema": {
+                "type": "object",
+                "properties": {"data": self.result, "page": {"type": "object"}, "error": {"type": "object"}},
+            },
+            "annotations": {
+                "readOnlyHint": self.reads,
+                "destructiveHint": self.destroys,
+                "idempotentHint": self.repeatable,
+                "openWorldHint": True,
+            },
+        }
+
+
+def _light(schema: dict[str, Json]) -> dict[str, Json]:
+    """The schema without titles, and with what stands below the second level left to ``search_tools``."""
+    definitions = schema.pop("$defs", {})
+
+    def plain(value: Json, depth: int) -> Json:
+        if isinstance(value, dict):
+            if "$ref" in value:
+                name = value["$ref"].rpartition("/")[2]
+                return plain(definitions[name], depth + 1) if depth < 1 else {"type": "object"}
+            return {key: plain(one, depth) for key, one in value.items() if key != "title" or isinstance(one, dict)}
+        return [plain(one, depth) for one in value] if isinstance(value, list) else value
+
+    light: dict[str, Json] = plain(schema, 0)
+    light.pop("description", None)
+    return light
+
+
+OPERATION: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "string"},
+        "status": {"enum": ["prepared", "running", "succeeded", "unknown", "cancelled"]},
+        "reviewUrl": {"type": "string"},
+        "nextAction": {"const": "execute"},
+        "retryAfterMs": {"type": "integer"},
+    },
+    "required": ["id", "status"],
+}
+PREPARED: Mapping[str, Json] = {
+    "type": "object",
+    "properties": {"operations": {"type": "array", "items": {"type": "object"}}},
+}
+
+TOOLS: Mapping[str, Tool] = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "account",
+            "The ad accounts you can use, or one of them. Every other tool takes the accountId; none is remembered.",
+            AccountArguments,
+            _account,
+            result={"type": ["object", "array"]},
+        ),
+        Tool(
+            "search_tools",
+            "Find the API operations for a request in plain words, with their argument schemas, for call_tool.",
+            SearchArguments,
+            _search,
+            result={"type": "array", "items": {"type": "object"}},
+        ),
+        Tool(
+            "call_tool",
+            "Call one API operation by its operationId, with path, query and body as search_tools says. A change is "
+            "only prepared: a person can review it, and execute writes it. Reuse idempotencyKey when retrying.",
+            CallArguments,
+            _call_tool,
+            reads=False,
+            destroys=True,
+            repeatable=False,
+            result={},
+        ),
+        Tool(
+            "execute",
+            "Write a prepared operation to the ad network; real money may be spent. Where the result says nextAction "
+            "execute, wait retryAfterMs and call again with the same operationId. Outcome unknown: never repeat it.",
+            ExecuteArguments,
+            _execute,
+            reads=False,
+            destroys=True,
+            result=OPERATION,
+        ),
+        Tool("operation", "One operation: its plan and its receipt.", OperationArguments, _operation, result=OPERATION),
+        Tool(
+            "prepare",
+            "Prepare one native change: create, update, delete, status or edit of a campaign, ad group or ad. "
+            "Nothing is written until execute. Search for edit to see what mutation.edit takes.",
+            PrepareArguments,
+            _prepare,
+            reads=False,
+            repeatable=False,
+            result={"type": "object"},
+        ),
+        Tool(
+            "set_status",
+            "Prepare to activate or pause up to 50 campaigns, ad groups or ads. Nothing is written until execute.",
+            StatusArguments,
+            _set_status,
+            reads=False,
+            repeatable=False,
+            result=PREPARED,
+        ),
+    )
+}
+
+
+async def call_tool(door: Door, name: str, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """The result of a tool; what went wrong is a result as well. KeyError for a tool that there is not."""
+    tool = TOOLS[name]
+    try:
+        value = await tool.run(door, read(tool.arguments, dumps(arguments)))
+    except AdsunifyError as problem:
+        return failed(problem)
+    return {"content": [{"type": "text", "text": dumps(value)}, *_advice(value)], "structuredContent": value}
+
+
+def failed(problem: AdsunifyError) -> dict[str, Json]:
+    """An error as a tool's result: what it was, whether anything was written, and never an invitation to repeat."""
+    value = {"error": described(problem)}
+    written = {
+        "not_applied": "Nothing was written to the ad network by this call.",
+        "applied": "The write was applied.",
+        "unknown": "Nobody knows whether something was written. Do not repeat it: look at the operation's receipt "
+        "and at the account, and ask a person.",
+    }[problem.outcome]
+    text = {"type": "text", "text": f"{problem.message}\n{written}"}
+    return {
+        "isError": True,
+        "content": [text, {"type": "text", "text": dumps(value)}],
+        "structuredContent": value,
+    }
+
+
+def _advice(value: Mapping[str, Json]) -> list[dict[str, Json]]:
+    """What an operation that is not at its end wants done next, in words."""
+    data = value.get("data")
+    if not isinstance(data, Mapping) or data.get("nextAction") != "execute":
+        return []
+    wait = f" after {data['retryAfterMs']} ms" if "retryAfterMs" in data else ""
+    words = f"The operation is not finished: call execute again{wait} with the same operationId {data['id']}."
+    return [{"type": "text", "text": words}]

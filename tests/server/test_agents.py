@@ -1,0 +1,287 @@
+"""The agents' door over HTTP: the protocol's rules, the seven tools, and what an agent may not do."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import httpx
+import pytest
+
+from adsunify_mcp.protocol import NEWEST, VERSIONS
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+HEADERS = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
+
+
+async def post(server: Served, message: Any, *, token: str | None = "", **headers: str) -> httpx.Response:
+    """One POST, with the admin's key unless told otherwise."""
+    sent = HEADERS | {name.replace("_", "-"): value for name, value in headers.items()}
+    if token is not None:
+        sent["Authorization"] = f"Bearer {token or server.people['admin'].tokens['write']}"
+    content = message if isinstance(message, bytes) else json.dumps(message).encode()
+    return await server.http.post("/api/mcp", content=content, headers=sent)
+
+
+def request(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+async def tool(server: Served, name: str, token: str = "", **arguments: Any) -> dict[str, Any]:
+    """The result of a tool."""
+    answer = await post(server, request("tools/call", name=name, arguments=arguments), token=token)
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()["result"]
+    return found
+
+
+# -- the protocol -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("asked", "answered"),
+    [*((version, version) for version in VERSIONS), ("2024-11-05", NEWEST), ("2026-07-28", NEWEST), (None, NEWEST)],
+)
+async def test_the_version_is_negotiated(empty: Served, asked: str | None, answered: str) -> None:
+    result = (await post(empty, request("initialize", protocolVersion=asked))).json()["result"]
+    assert result["protocolVersion"] == answered
+    assert result["capabilities"] == {"tools": {}}
+
+
+async def test_headers_are_held_against_the_rules(empty: Served) -> None:
+    ping = request("ping")
+    assert (await post(empty, ping)).json() == {"jsonrpc": "2.0", "id": 1, "result": {}}
+    assert (await post(empty, ping, MCP_Protocol_Version="2024-11-05")).status_code == 400
+    assert (await post(empty, ping, Accept="application/json")).status_code == 406
+    assert (await post(empty, ping, Origin="https://evil.example")).status_code == 403
+    assert (await post(empty, ping, Host="evil.example")).status_code == 403
+    assert (await post(empty, ping, Content_Type="text/plain")).status_code == 415
+    assert (await post(empty, ping, Origin=empty.base_url)).status_code == 200
+    for method in ("GET", "DELETE"):
+        assert (await empty.http.request(method, "/api/mcp", headers=HEADERS)).status_code == 405
+
+
+async def test_without_a_token_the_way_is_shown(empty: Served) -> None:
+    for token in (None, "garbage"):
+        answer = await post(empty, request("tools/list"), token=token)
+        assert answer.status_code == 401
+        assert f"{empty.base_url}/.well-known/oauth-protected-resource/api/mcp" in answer.headers["WWW-Authenticate"]
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "code"),
+    [
+        (b"{", 400, -32700),
+        (b'"text"', 400, -32600),
+        ({"id": 1, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": None, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": True, "method": "ping"}, 400, -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "ping", "params": []}, 200, -32602),
+        ({"jsonrpc": "2.0", "id": 1, "method": "server/discover"}, 200, -32601),
+        (request("tools/call", name="nothing", arguments={}), 200, -32602),
+        (request("tools/call", name="account", arguments=[]), 200, -32602),
+    ],
+)
+async def test_what_is_no_request(empty: Served, message: Any, status: int, code: int) -> None:
+    answer = await post(empty, message)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
+
+
+async def test_notifications_are_not_answered(empty: Served) -> None:
+    answer = await post(empty, {"jsonrpc": "2.0", "method": "notifications/initialized"})
+    assert (answer.status_code, answer.content) == (202, b"")
+
+
+async def test_batches_are_of_one_revision_only(empty: Served) -> None:
+    batch = [request("ping"), {**request("ping"), "id": "b"}, {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    answer = await post(empty, batch, MCP_Protocol_Version="2025-03-26")
+    assert [one["id"] for one in answer.json()] == [1, "b"]
+    assert (await post(empty, batch[2:], MCP_Protocol_Version="2025-03-26")).status_code == 202
+    assert (await post(empty, [], MCP_Protocol_Version="2025-03-26")).status_code == 400
+    with_initialize = [request("initialize"), request("ping")]
+    assert (await post(empty, with_initialize, MCP_Protocol_Version="2025-03-26")).status_code == 400
+    for version in ("2025-06-18", "2025-11-25"):
+        assert (await post(empty, batch, MCP_Protocol_Version=version)).status_code == 400
+
+
+async def test_the_tools_are_listed_in_few_words(empty: Served) -> None:
+    answer = await post(empty, request("tools/list"))
+    tools = answer.json()["result"]["tools"]
+    assert [one["name"] for one in tools] == [
+        "account",
+        "search_tools",
+        "call_tool",
+        "execute",
+        "operation",
+        "prepare",
+        "set_status",
+    ]
+    for one in tools:
+        assert one["inputSchema"]["additionalProperties"] is False
+        assert one["outputSchema"]["type"] == "object"
+        assert set(one["annotations"]) >= {"readOnlyHint", "destructiveHint", "idempotentHint"}
+    assert len(answer.content) < 4000 * 3  # three bytes a token, which is on the safe side
+
+
+# -- the tools ----------------------------------------------------------------------------------------------------
+
+
+async def test_from_a_brief_to_a_running_campaign(server: Served) -> None:
+    account = server.accounts["meta"]
+    assert (await tool(server, "account", accountId=account))["structuredContent"]["data"]["accountId"] == account
+    body = {"accountId": account, "campaign": brief("meta")}
+    valid = await tool(server, "call_tool", operationId="post_validate_campaign", body=body)
+    assert valid["structuredContent"]["data"]["valid"] is True
+    asked = {"operationId": "post_create", "body": body, "idempotencyKey": "agent-1"}
+    made = (await tool(server, "call_tool", **asked))["structuredContent"]["data"]
+    again = (await tool(server, "call_tool", **asked))["structuredContent"]["data"]
+    assert again["id"] == made["id"]
+    done = (await tool(server, "execute", operationId=made["id"], confirmed=True))["structuredContent"]["data"]
+    assert done["status"] == "succeeded"
+    writes = server.networks.writes()
+    replay = (await tool(server, "execute", operationId=made["id"], confirmed=True))["structuredContent"]["data"]
+    assert (replay["status"], server.networks.writes()) == ("succeeded", writes)
+    live = await tool(
+        server, "call_tool", operationId="post_activate", body={"accountId": account, "sourceOperationId": made["id"]}
+    )
+    live_id = live["structuredContent"]["data"]["id"]
+    assert (await tool(server, "execute", operationId=live_id, confirmed=True))["structuredContent"]["data"]["status"]
+    seen = (await tool(server, "operation", operationId=live_id))["structuredContent"]["data"]
+    assert seen["status"] == "succeeded"
+
+
+async def test_native_changes(server: Served) -> None:
+    account = server.accounts["meta"]
+    made = await server.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    done = await server.admin.execute(made["id"])
+    campaign = done["receipt"]["steps"][0]["outputs"]["id"]
+    paused = await tool(server, "set_status", accountId=account, kind="campaign", entityIds=[campaign], status="paused")
+    assert paused["structuredContent"]["data"]["operations"][0]["action"] == "status"
+    mutation = {"action": "edit", "kind": "campaign", "entityId": campaign, "edit": {"fields": {"name": "By an agent"}}}
+    edited = await tool(server, "prepare", accountId=account, mutation=mutation, idempotencyKey="agent-2")
+    assert edited["structuredContent"]["data"]["action"] == "edit"
+    for action, more in (("delete", {}), ("update", {"payload": {"name": "Native"}}), ("status", {"status": "paused"})):
+        native = {"action": action, "kind": "campaign", "entityId": campaign, **more}
+        result = await tool(server, "prepare", accountId=account, mutation=native)
+        assert "isError" not in result, result
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("account", {"accountId": "1"}),
+        ("account", {"unknown": 1}),
+        ("execute", {"operationId": "00000000-0000-7000-8000-000000000000", "confirmed": False}),
+        ("execute", {"operationId": "00000000-0000-7000-8000-000000000000", "confirmed": True}),
+        ("call_tool", {"operationId": "post_nothing"}),
+        ("call_tool", {"operationId": "post_webhooks", "body": {"url": "https://hooks.example.com/"}}),
+        ("call_tool", {"operationId": "get_account", "path": {"accountId": "1", "more": "2"}}),
+        ("call_tool", {"operationId": "get_keys", "body": {"x": 1}}),
+        ("prepare", {"accountId": "1", "mutation": {}}),
+        ("set_status", {}),
+    ],
+)
+async def test_errors_are_results(empty: Served, name: str, arguments: Any) -> None:
+    before = await empty.rows()
+    result = await tool(empty, name, **arguments)
+    assert result["isError"] is True
+    assert result["structuredContent"]["error"]["outcome"] == "not_applied"
+    assert "Nothing was written" in result["content"][0]["text"]
+    assert await empty.rows() == before
+
+
+async def test_a_read_only_key_writes_nothing(server: Served) -> None:
+    token = server.people["admin"].tokens["read"]
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    result = await tool(server, "call_tool", token, operationId="post_create", body=body)
+    assert result["structuredContent"]["error"]["code"] == "write_required"
+
+
+# -- finding operations -------------------------------------------------------------------------------------------
+
+REQUESTS = {
+    "pause this campaign": "post_bulk_status",
+    "stop all my campaigns": "post_bulk_status",
+    "turn off these ads": "post_bulk_status",
+    "resume the ad group": "post_bulk_status",
+    "enable these campaigns again": "post_bulk_status",
+    "what did I spend last week": "get_account_insights",
+    "how are my ads performing": "get_account_insights",
+    "show clicks and impressions for october": "get_account_insights",
+    "performance report": "get_account_insights",
+    "how many conversions did we get yesterday": "get_account_insights",
+    "cost per day": "get_account_insights",
+    "which ad accounts do I have": "get_accounts",
+    "list my ad accounts": "get_accounts",
+    "what is the currency of this ad account": "get_account",
+    "show me the whole account structure": "get_account_tree",
+    "campaign hierarchy": "get_account_tree",
+    "find interests to target": "get_account_catalog",
+    "look up location ids for Berlin": "get_account_catalog",
+    "which pages can I use": "get_account_catalog",
+    "which networks are supported": "get_networks",
+    "what can pinterest do": "get_network",
+    "which fields do I need for a brief": "get_workflows",
+    "check whether this brief is valid": "post_validate_campaign",
+    "validate my campaign brief": "post_validate_campaign",
+    "preview a campaign": "post_validate_campaign",
+    "create a new campaign from a brief": "post_create",
+    "launch a new campaign": "post_create",
+    "make the created campaign go live": "post_activate",
+    "activate what I created": "post_activate",
+    "publish the created hierarchy": "post_activate",
+    "show recent operations": "get_operations",
+    "which changes are pending": "get_operations",
+    "did this operation work": "get_operation",
+    "show the receipt": "get_operation",
+    "run the prepared operation": "post_operation_execute",
+    "execute this operation": "post_operation_execute",
+    "execute all prepared operations": "post_operations_execute",
+    "cancel the prepared operation": "post_operation_cancel",
+    "discard that change": "post_operation_cancel",
+    "raise the budgets by 10 percent": "post_bulk_edit",
+    "lower all bids by 5%": "post_bulk_edit",
+    "cut the budget of several campaigns": "post_bulk_edit",
+    "list campaigns": "get_account_campaigns",
+    "find a campaign by name": "get_account_campaigns",
+    "show one campaign": "get_account_campaign",
+    "delete this campaign": "delete_account_campaign",
+    "rename the campaign": "post_account_campaign_edit",
+    "change the end date of a campaign": "post_account_campaign_edit",
+    "set a target cpa bid strategy on the campaign": "post_account_campaign_edit",
+    "what can I change on this campaign": "get_account_campaign_settings",
+    "list ad groups": "get_account_ad_groups",
+    "list the ad sets": "get_account_ad_groups",
+    "delete the ad set": "delete_account_ad_group",
+    "change the age targeting of an ad set": "post_account_ad_group_edit",
+    "target women only in this ad group": "post_account_ad_group_edit",
+    "exclude locations from the ad group": "post_account_ad_group_edit",
+    "list ads": "get_account_ads",
+    "delete an ad": "delete_account_ad",
+    "change the headline of an ad": "post_account_ad_edit",
+    "new copy for the ad": "post_account_ad_edit",
+    "update the landing page url of my ad": "post_account_ad_edit",
+    "who am I": "get_auth_verify",
+    "can I write with this credential": "get_auth_verify",
+    "connect my facebook account": "post_connections_authorize",
+    "disconnect google": "delete_connection",
+    "list connections": "get_connections",
+    "create an api key": "post_keys",
+    "revoke this api key": "delete_key",
+    "send a test notification to the webhook": "post_webhook_test",
+    "resend the failed webhook notification": "post_webhook_delivery_redeliver",
+}
+
+
+async def test_plain_requests_find_their_operation(empty: Served) -> None:
+    wrong = {}
+    for query, wanted in REQUESTS.items():
+        found = (await tool(empty, "search_tools", query=query))["structuredContent"]["data"]
+        if not found or found[0]["operationId"] != wanted:
+            wrong[query] = [one["operationId"] for one in found]
+        for one in found:
+            assert one["arguments"]["type"] == "object"
+    assert len(REQUESTS) >= 60
+    assert len(wrong) <= len(REQUESTS) * 0.1, wrong
