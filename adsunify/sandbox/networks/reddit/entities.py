@@ -1,7 +1,7 @@
 """Campaigns, ad groups and ads as the network answers them, and what it makes of their state (sections 10 and 11)."""
 
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from adsunify.sandbox.framework import Answer, Check, Entity, Problem, Request, World
@@ -117,11 +117,11 @@ def effective_status(world: World, entity: Entity) -> str:
     ends = [moment(one.data["end_time"], "") for one in every if one.data.get("end_time") is not None]
     if ends and min(ends) <= world.now:
         return "COMPLETED"
-    if entity.kind == "ad" and world.now - max(entity.created_at, _posted(entity)) < _REVIEW:
+    if entity.kind == "ad" and world.now - _posted(entity) < _REVIEW:
         return "PENDING_APPROVAL"
     return "ACTIVE"
 
 
-def _posted(ad: Entity) -> Any:
-    """When the post of an ad was last changed: the review begins again (section 14)."""
+def _posted(ad: Entity) -> datetime:
+    """When the ad got its post: then its review begins, and begins again (section 14)."""
     return moment(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

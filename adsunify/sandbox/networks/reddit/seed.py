@@ -51,6 +51,7 @@ def _evergreen(world: World, account: Account) -> None:
         "profile_id": "t2_demotea",
         "click_url": "https://shop.example/tea",
         "_evergreen": True,
+        "_posted_at": SINCE,
     }
     world.create("ad", account.id, ad, parent=below.id)
     optimized = {
