@@ -1,0 +1,408 @@
+"""Changes at Reddit as plans: one entity per write; a POST creates, paused, a PATCH changes what it names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+
+from adsunify.brief import CampaignBrief
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.errors import (
+    InvalidInput,
+    Issue,
+    PermissionRefused,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    refused,
+)
+from adsunify.network import Account, Level, level, native_amount
+from adsunify.reading import ask, pages, settled
+from adsunify.steps import (
+    Action,
+    Binding,
+    Change,
+    Kind,
+    Output,
+    Outputs,
+    Plan,
+    Promise,
+    Risk,
+    Step,
+    StepAction,
+    planned,
+)
+from adsunify.wire import Flow, Json, Request, Response, identifier, read, text
+
+from . import native as reddit
+from .reads import editable
+from .settings import closed
+from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
+from .targeting import everywhere, merged
+
+ID = "id"
+STATUS = "configured_status"
+EVERYWHERE = "The targeting names no geolocations: the ads are shown everywhere."
+Body = dict[str, Json]
+Changes = Sequence[Change]
+
+
+def _member(one: Level) -> str:
+    """The member that names the parent."""
+    return one.parent.removeprefix("/")
+
+
+def _create(account: Account, one: Level, does: str, entity: Body, parent: str | None = None, under: str = "") -> Step:
+    """A step that makes one entity, below the parent or below what the step ``under`` makes; its key is its kind."""
+    url = f"/ad_accounts/{{account}}/{one.path}"
+    request = reddit.sent("POST", url, {"account": account.native_id}, entity)
+    bindings = (Binding(f"/body/data/{_member(one)}", under, ID),) if under else ()
+    made = (Output(ID, ("/body/data/id",), text_only=True),)
+    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=made)
+
+
+def _change(
+    one: Level,
+    entity_id: str,
+    does: str,
+    changed: Mapping[str, Json],
+    *,
+    key: str = "",
+    action: StepAction = "update",
+    parent: str | None = None,
+    told: Changes = (),
+) -> Step:
+    """A step that changes members of one entity; the answer names the same entity."""
+    request = reddit.sent("PATCH", f"/{one.path}/{{id}}", {"id": entity_id}, changed)
+    same = (Promise("/body/data/id", entity_id),)
+    return Step(key or one.kind, one.kind, does, request, action, entity_id, parent, promises=same, changes=tuple(told))
+
+
+def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
+    return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
+
+
+# -- create -------------------------------------------------------------------------------------------------------
+
+
+def _campaign(brief: CampaignBrief) -> Body:
+    # What is made without a status is ACTIVE. Without a funding instrument it would end in PENDING_BILLING_INFO.
+    return {
+        "name": brief.name,
+        "objective": reddit.CLICKS,
+        STATUS: CAMPAIGN.born,
+        "funding_instrument_id": brief.platform.funding_instrument_id,
+    }
+
+
+def _ad_group(account: Account, brief: CampaignBrief) -> Body:
+    unit = reddit.unit(account)
+    bid: Body = {"bid_strategy": reddit.MAXIMIZE_VOLUME, "bid_type": reddit.CPC}
+    if brief.bid is not None:
+        amount = native_amount(unit, brief.bid, "bid")
+        bid = {"bid_strategy": reddit.MANUAL_BIDDING, "bid_type": reddit.CPC, "bid_value": amount}
+    times = {"start_time": reddit.native_time(brief.schedule.start_at, "schedule.startAt")}
+    if brief.schedule.end_at is not None:
+        times["end_time"] = reddit.native_time(brief.schedule.end_at, "schedule.endAt")
+    return {
+        "name": brief.name,
+        STATUS: AD_GROUP.born,
+        "conversion_pixel_id": brief.platform.pixel_id,  # since 2026-07-13 of every ad group
+        "optimization_goal": reddit.CLICKS,
+        **bid,
+        "goal_type": reddit.DAILY_SPEND,
+        "goal_value": native_amount(unit, brief.budget.amount, "budget.amount"),
+        **times,
+        "targeting": dict(brief.targeting.native or {}),
+    }
+
+
+def _warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+    if now is not None and brief.schedule.start <= now:
+        yield "The start lies in the past: Reddit may refuse it, else the ads run at once when they are activated."
+    if everywhere(brief.targeting.native or {}):
+        yield EVERYWHERE
+
+
+def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
+    """Campaign, ad group with the budget, and ad over the existing post; all paused."""
+    ad = {"name": brief.name, STATUS: AD.born, "post_id": brief.creative.existing_id}
+    does = "Create the ad group with budget, schedule, pixel and targeting, paused."
+    steps = (
+        _create(account, CAMPAIGN, "Create the campaign, paused.", _campaign(brief)),
+        _create(account, AD_GROUP, does, _ad_group(account, brief), under=CAMPAIGN.kind),
+        _create(account, AD, "Create the ad over the existing post, paused.", ad, under=AD_GROUP.kind),
+    )
+    return (yield from settled(_plan(account, "create", *steps, warnings=list(_warnings(brief, now)))))
+
+
+# -- status -------------------------------------------------------------------------------------------------------
+
+
+def _set_status(one: Level, entity_id: str, status: str, key: str = "") -> Step:
+    does = f"Set the {one.native} {entity_id} to {status}."
+    return _change(one, entity_id, does, {STATUS: one.settable[status]}, key=key)
+
+
+def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
+    """Ad, then ad group, then campaign; the post is not touched."""
+    steps = [
+        _set_status(one, str(outputs[one.kind][ID]), "active", f"activate_{one.kind}")
+        for one in (AD, AD_GROUP, CAMPAIGN)
+    ]
+    return (yield from settled(_plan(account, "activate", *steps, risk="spend")))
+
+
+def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
+    """One entity set active or paused."""
+    one = level(NETWORK, kind)
+    if status not in one.settable:
+        raise refused("status", "choice", f"Reddit sets these: {', '.join(one.settable)}.")
+    risk: Risk = "spend" if status == "active" else "low"
+    return (yield from settled(_plan(account, "status", _set_status(one, entity_id, status), risk=risk)))
+
+
+# -- native -------------------------------------------------------------------------------------------------------
+
+
+def _foreign(one: Level, payload: Mapping[str, Json], accepted: Sequence[str]) -> Iterator[Issue]:
+    """What a native payload may not carry: an unknown member, or one that can only be read."""
+    for name in payload:
+        if name not in accepted:
+            message = f"Reddit lets a {one.native} have these written: {', '.join(accepted)}."
+            yield Issue(f"payload.{name[:60]}", "not_supported", message)
+    if payload.get(STATUS, one.born) not in reddit.STATUSES:
+        yield Issue(f"payload.{STATUS}", "choice", f"Reddit takes these: {', '.join(reddit.STATUSES)}.")
+
+
+def _no_parent(one: Level, parent_id: str | None) -> None:
+    if not one.parent and parent_id is not None:
+        raise refused("parentId", "not_supported", "A campaign of Reddit has no parent.")
+
+
+def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
+    """One entity from native members; paused where they do not say."""
+    one = level(NETWORK, kind)
+    _no_parent(one, parent_id)
+    issues = list(_foreign(one, payload, reddit.WRITABLE[kind]))
+    parent: str | None = None
+    if one.parent:
+        said = payload.get(_member(one))
+        if said is None and parent_id is None:
+            message = f"Name the {level(NETWORK, one.parent_kind).native} that it belongs to."
+            issues.append(Issue("parentId", "required", message))
+        elif said is not None and not (isinstance(said, str) and said):
+            issues.append(Issue(f"payload.{_member(one)}", "type", "Ids of Reddit are texts."))
+        elif None not in (said, parent_id) and said != parent_id:
+            issues.append(Issue("parentId", "conflict", f"payload.{_member(one)} names another one."))
+        else:
+            parent = parent_id or said
+    if issues:
+        raise InvalidInput(issues)
+    owner = {} if parent is None else {_member(one): parent}
+    entity = {**owner, STATUS: one.born, **payload}
+    active = entity[STATUS] == reddit.ACTIVE
+    does = f"Create the {one.native} from native members, {'active' if active else 'not serving'}."
+    step = _create(account, one, does, entity, parent)
+    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+
+
+def plan_update(
+    account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
+) -> Flow[Plan]:
+    """Native members of one entity replaced, each as a whole. An amount may be a raise: it is not read before."""
+    one = level(NETWORK, kind)
+    _no_parent(one, parent_id)
+    # Ads API: the parent can only be read once the entity is there.
+    accepted = [name for name in reddit.WRITABLE[kind] if name != _member(one)]
+    issues = list(_foreign(one, payload, accepted))
+    if not payload:
+        issues.append(Issue("payload", "required", "Name at least one member to change."))
+    if issues:
+        raise InvalidInput(issues)
+    risk: Risk = "low"
+    if payload.get(STATUS) in reddit.CLOSED:
+        risk = "destructive"
+    elif payload.get(STATUS) == reddit.ACTIVE or not set(reddit.MONEY).isdisjoint(payload):
+        risk = "spend"
+    does = f"Change {', '.join(payload)} of the {one.native} {entity_id}."
+    step = _change(one, entity_id, does, payload, parent=parent_id)
+    return (yield from settled(_plan(account, "update", step, risk=risk)))
+
+
+# Reported of the live API by one integration: the order, and the three hours (both unverified).
+ARCHIVES = (
+    "Reddit deletes only what is archived: this archives it, which ends its delivery for good. To delete it, delete it"
+    " again; Reddit may refuse that within three hours of the last change."
+)
+
+
+def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
+    """What is archived is deleted, anything else is archived first; what it is now tells which."""
+    one = level(NETWORK, kind)
+    current = yield from editable(account, kind, entity_id)
+    if current.native_status == reddit.DELETED:
+        raise refused("entityId", "deleted", f"The {one.native} is deleted already.")
+    archived = current.native_status == reddit.ARCHIVED
+    status = reddit.DELETED if archived else reddit.ARCHIVED
+    does = f"Set the {one.native} {entity_id} to {status}, for good."
+    told = (Change("status", current.native_status, status),)
+    step = _change(one, entity_id, does, {STATUS: status}, action="delete", told=told)
+    return _plan(account, "delete", step, risk="destructive", warnings=() if archived else (ARCHIVES,))
+
+
+# -- edit ---------------------------------------------------------------------------------------------------------
+
+CREATIVE = ("existingId", "url")
+"""Members of an edit's ``creative`` that are fields of an ad."""
+
+
+def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
+    if edit.targeting and kind != AD_GROUP.kind:
+        yield Issue("targeting", "not_supported", "Reddit targets on ad groups; edit those.")
+    if edit.creative and kind != AD.kind:
+        yield Issue("creative", "not_supported", "Reddit's ads have the creative; edit an ad.")
+        return
+    for name in edit.creative:
+        if name not in CREATIVE:
+            message = f"Reddit: what the post says is fixed. An ad takes these: {', '.join(CREATIVE)}."
+            yield Issue(f"creative.{name}", "not_supported", message)
+        elif name in edit.fields:
+            yield Issue(f"creative.{name}", "conflict", f"fields.{name} says it too.")
+
+
+def _fields(
+    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
+) -> tuple[Body, Changes]:
+    try:
+        done = edited(NETWORK, account, kind, entity, Edit({**edit.fields, **edit.creative}), now)
+    except InvalidInput as problem:
+        raise InvalidInput([_said(issue, edit) for issue in problem.issues]) from None
+    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
+    issues = list(_conflicts(entity, body, now))
+    if issues:
+        raise InvalidInput(issues)
+    return body, done.changes
+
+
+def _said(issue: Issue, edit: Edit) -> Issue:
+    """The issue under the name by which the caller said it."""
+    name = issue.path.removeprefix("fields.")
+    return Issue(f"creative.{name}", issue.code, issue.message) if name in edit.creative else issue
+
+
+def _conflicts(entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {**entity, **body}
+    start, end = reddit.moment(after.get("start_time")), reddit.moment(after.get("end_time"))
+    if body.get("end_time") is not None and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
+        at = "fields.endAt" if "end_time" in body else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")
+    if body.get("bid_strategy") in reddit.NEEDS_BID and after.get("bid_value") is None:
+        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
+
+
+def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
+    """Fields, targeting and post of one entity in one write, held against what it is now."""
+    one = level(NETWORK, kind)
+    issues = list(_misplaced(kind, edit))
+    if issues:
+        raise InvalidInput(issues)
+    current = yield from editable(account, kind, entity_id)
+    body: Body = {}
+    told: list[Change] = []
+    warnings: list[str] = []
+    try:
+        changed, changes = _fields(account, kind, current.native, edit, now)
+        body |= changed
+        told += changes
+    except InvalidInput as problem:
+        issues += problem.issues
+    if edit.targeting:
+        try:
+            body["targeting"], changes = _targeting(current.native, edit)
+            told += changes
+            warnings += [EVERYWHERE] if everywhere(body["targeting"]) else []
+        except InvalidInput as problem:
+            issues += problem.issues
+    if not (body or issues):
+        issues.append(Issue("fields", "required", "Name at least one thing to change."))
+    if issues:
+        raise InvalidInput(issues)
+    warnings += ["The ad goes to review again with its new post."] if "post_id" in body else []
+    does = f"Change {', '.join(change.field for change in told)} of the {one.native} {entity_id}."
+    unbid = body.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # what a click costs is then up to Reddit
+    risk: Risk = "spend" if unbid else risk_of(NETWORK, kind, told)
+    step = _change(one, entity_id, does, body, told=told)
+    return _plan(account, "edit", step, risk=risk, warnings=warnings)
+
+
+def _targeting(entity: Mapping[str, Json], edit: Edit) -> tuple[Body, Changes]:
+    """The whole targeting: Ads API: what is written replaces it all."""
+    if reason := closed(entity):
+        raise refused("targeting", "locked", f"Reddit: {reason}.")
+    return merged(entity.get("targeting"), edit.targeting)
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
+
+UNTOLD = (PermissionRefused, ProviderThrottled, ProviderUnreadable, ProviderNotFound)
+"""What a look-up may meet with that says nothing of the brief."""
+
+
+def _has_post(post_id: str) -> Flow[bool]:
+    """Whether there is such a post: one of either form is complete once it can be read."""
+    for path in ("posts", "structured_posts"):
+        try:
+            yield from ask(NETWORK, reddit.asked(f"/{path}/{{id}}", {"id": post_id}))
+        except ProviderNotFound:
+            continue
+        return True
+    return False
+
+
+def _found(request: Request, wanted: str | None) -> Flow[Mapping[str, Json] | None]:
+    """The row of a list that has the id."""
+    answers: list[Response] = yield from pages(NETWORK, request, reddit.following)
+    listed = (row for answer in answers for row in reddit.listed(answer))
+    return next((row for row in listed if identifier(read(row, "/id")) == wanted), None)
+
+
+def _unfit(instrument: Mapping[str, Json] | None, currency: str | None) -> Iterator[Issue]:
+    path = "platform.fundingInstrumentId"
+    if instrument is None:
+        yield Issue(path, "not_found", "Reddit: the account has no such funding instrument.")
+        return
+    if read(instrument, "/is_servable") is not True:
+        reasons = read(instrument, "/reasons_not_servable")
+        said = ", ".join(map(str, reasons))[:300] if isinstance(reasons, list) and reasons else "Reddit says no reason"
+        yield Issue(path, "ineligible", f"Reddit: this funding instrument cannot pay: {said}.")
+    counts_in = text(instrument, "/currency")
+    if counts_in != currency:
+        yield Issue(path, "currency_mismatch", f"The funding instrument counts in {counts_in}; no conversion is made.")
+
+
+def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
+    """Whether the post is complete, the funding instrument can pay, and the account has the pixel."""
+    issues: list[Issue] = []
+    warnings: list[str] = []
+    try:
+        if not (yield from _has_post(brief.creative.existing_id or "")):
+            message = "Reddit has no such post, or it is still being made."
+            issues.append(Issue("creative.existingId", "not_found", message))
+    except UNTOLD as problem:
+        warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
+    try:
+        instruments = reddit.of_account(account, "funding_instruments", {"mode": "ALL"})
+        instrument = yield from _found(instruments, brief.platform.funding_instrument_id)
+        issues += _unfit(instrument, account.currency)
+    except UNTOLD as problem:
+        warnings.append(f"Whether the funding instrument can pay could not be checked: {problem.message}")
+    try:
+        if (yield from _found(reddit.of_account(account, "pixels"), brief.platform.pixel_id)) is None:
+            issues.append(Issue("platform.pixelId", "not_found", "Reddit: the account has no such pixel."))
+    except UNTOLD as problem:
+        warnings.append(f"Whether the account has the pixel could not be checked: {problem.message}")
+    return issues, warnings
