@@ -27,6 +27,7 @@ ADAPTERS: Mapping[str, str] = {
     "snapchat": "adsunify.networks.snapchat",
     "pinterest": "adsunify.networks.pinterest",
     "linkedin": "adsunify.networks.linkedin",
+    "reddit": "adsunify.networks.reddit",
     "amazon": "adsunify.networks.amazon",
     "x": "adsunify.networks.x",
 }
