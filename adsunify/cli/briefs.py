@@ -71,6 +71,12 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "creative": {"existingId": "urn:li:share:6850000000000000001"},
         "platform": {"pageId": "7700123", "locale": {"country": "US", "language": "en"}},
     },
+    "reddit": {
+        "bid": "4.00",
+        "targeting": {"native": {"geolocations": ["US"], "communities": ["homeimprovement"]}},
+        "creative": {"existingId": "t3_abc123"},
+        "platform": {"fundingInstrumentId": "4711", "pixelId": "a2_pixel0001"},
+    },
     "amazon": {
         "goal": "conversions",
         "bid": "0.75",
