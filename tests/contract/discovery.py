@@ -56,6 +56,7 @@ SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
         "creative.existingId": "urn:li:share:6850000000000000001",
         "targeting.native": {"include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:1"]}}]}},
     },
+    "reddit": {"creative.existingId": "t3_abc123", "targeting.native": {"geolocations": ["US"]}},
     # Starts before 2028; its least budget of a day counts for every day, also under a lifetime budget.
     "tiktok": {
         "schedule.startAt": "2027-01-15T09:00:00Z",

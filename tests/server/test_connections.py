@@ -271,6 +271,7 @@ REVOKES = {
     "pinterest": ("POST", "/oauth/token/revoke"),
     "tiktok": ("POST", "/oauth2/revoke_token/"),
     "linkedin": ("POST", "/oauth/v2/revoke"),
+    "reddit": ("POST", "/api/v1/revoke_token"),
     "amazon": None,
     "x": ("POST", "/1.1/oauth/invalidate_token.json"),
 }

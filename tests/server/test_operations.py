@@ -28,6 +28,7 @@ CREATES = {
     "pinterest": "/v5/pins",
     "tiktok": "/open_api/v1.3/campaign/create/",
     "linkedin": "/rest/adAccounts/*/adCampaignGroups",
+    "reddit": "/api/v3/ad_accounts/*/campaigns",
     "amazon": "/sp/campaigns",
     "x": "/12/accounts/*/campaigns",
 }

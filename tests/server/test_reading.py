@@ -20,6 +20,7 @@ FORMATS = {
     "pinterest": ({"image_pin", "existing_pin"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
     "tiktok": ({"video_ad"}, {"traffic"}, {"daily", "lifetime"}),
     "linkedin": ({"sponsored_post"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
+    "reddit": ({"existing_post"}, {"traffic"}, {"daily"}),
     "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
 }
 """SPEC.md "Unified format support": formats, goals, budget periods."""
