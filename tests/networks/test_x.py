@@ -176,7 +176,9 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
         {"user_id": "2", "promotable_user_type": "RETWEETS_ONLY"},
     ]
     answers: dict[str, Any] = {
-        f"GET {BASE}/funding_instruments": {"data": [{"id": "k9x2", "able_to_fund": True, "currency": "USD"}]},
+        f"GET {BASE}/funding_instruments?funding_instrument_ids=k9x2": {
+            "data": [{"id": "k9x2", "able_to_fund": True, "currency": "USD"}]
+        },
         f"GET {post}": {"data": []},
         f"GET {BASE}/promotable_users?count=1000": {"data": others},
         f"GET {post}&user_id=2": {"data": [{"tweet_id": "1166476031668015104"}]},
@@ -184,7 +186,7 @@ def test_preflight_asks_for_the_instrument_and_the_post() -> None:
     asked = read_brief(brief())
     assert drive(plans.preflight(ACCOUNT, asked), answering(answers)) == ([], [])
     answers[f"GET {post}&user_id=2"] = {"data": []}
-    answers[f"GET {BASE}/funding_instruments"]["data"][0]["able_to_fund"] = False
+    answers[f"GET {BASE}/funding_instruments?funding_instrument_ids=k9x2"]["data"][0]["able_to_fund"] = False
     issues, _ = drive(plans.preflight(ACCOUNT, asked), answering(answers))
     assert [issue.path for issue in issues] == ["platform.fundingInstrumentId", "creative.existingId"]
 

@@ -38,13 +38,17 @@ def _owned(resource: str, id_: str, name: str, note: str = "") -> Catalog:
     return Catalog(resource, request, "/data", id_, name, next_cursor, note=note)
 
 
-def _options(resource: str, sought: str, *, paged: bool = True, required: bool = False, note: str = "") -> Catalog:
-    """What can be targeted; the suffix is the parameter ``sought``."""
+def _options(
+    resource: str, sought: str, *, paged: bool = True, required: bool = False, most: int = 1000, note: str = ""
+) -> Catalog:
+    """What can be targeted; the suffix is the parameter ``sought``. ``most``: the largest page."""
 
     def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
         value = suffix if sought in ("q", "locale") else suffix.replace(" ", "_").upper()
         query = {sought: value} if suffix else {}
-        return call("GET", f"/targeting_criteria/{resource}", _page(cursor, limit, **query) if paged else query)
+        return call(
+            "GET", f"/targeting_criteria/{resource}", _page(cursor, min(limit, most), **query) if paged else query
+        )
 
     form: Suffix = "required" if required else "optional"
     following = next_cursor if paged else None
@@ -116,7 +120,7 @@ CATALOGS = (
     _options("network_operators", "q"),
     _options("app_store_categories", "q", paged=False),
     _options("events", "event_types", required=True, note="events:<event type>, such as SPORTS"),
-    _options("tv_shows", "locale", required=True, note="tv_shows:<locale>, such as en-US"),
+    _options("tv_shows", "locale", required=True, most=50, note="tv_shows:<locale>, such as en-US"),
     _owned("custom_audiences", "/id", "/name", "only audiences that are targetable can be used"),
     _owned("promoted_posts", "/id", "/tweet_id"),
     Catalog(

@@ -392,7 +392,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     """Whether the funding instrument can pay, and the post is there to be promoted."""
     issues: list[Issue] = []
     path, wanted = "platform.fundingInstrumentId", brief.platform.funding_instrument_id or ""
-    found = yield from reads.instruments(account.native_id)
+    found = yield from reads.instruments(account.native_id, funding_instrument_ids=wanted)
     instrument = next((one for one in found if text(one, "/id") == wanted), None)
     if instrument is None:
         issues.append(Issue(path, "not_found", "X: the account has no such funding instrument."))

@@ -104,9 +104,9 @@ def listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
     return [row for answer in answers for row in rows(answer.body, "/data")]
 
 
-def instruments(account_id: str) -> Flow[list[Mapping[str, Json]]]:
-    """The funding instruments of an account."""
-    request = x.call("GET", "/accounts/{account}/funding_instruments", {}, account=account_id)
+def instruments(account_id: str, **query: str) -> Flow[list[Mapping[str, Json]]]:
+    """The funding instruments of an account, or those that the query names."""
+    request = x.call("GET", "/accounts/{account}/funding_instruments", query, account=account_id)
     return (yield from listed(request))
 
 
