@@ -98,7 +98,7 @@ def test_the_first_leg_gives_the_consent_page() -> None:
     sent = oauth(asked[0])
     assert "oauth_token" not in sent
     assert sent["oauth_nonce"] == hashlib.sha256(b"st+te").hexdigest()
-    assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"  # X compares it with what is registered
+    assert sent["oauth_callback"] == "https%3A%2F%2Fads.example%2Fconnect%2Fcallback%2Fx"
     assert (asked[0].signed, asked[0].nature) == (False, "read_once")
 
 
