@@ -1,0 +1,1 @@
+"""Apple Ads: search-results campaigns that show a custom product page of an app."""

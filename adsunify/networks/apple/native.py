@@ -1,0 +1,192 @@
+"""Apple's own words: addresses, enums, money, times; and how it says pages, errors and waits."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+
+from adsunify.errors import InvalidInput, ProviderUnreadable, refused
+from adsunify.network import Account, Found, Level, Unit, currency_of
+from adsunify.schedule import instant
+from adsunify.wire import Json, Request, Response, need, read, rows, text
+
+CODE = "apple"
+VERSION = "Apple Ads Platform API 1.0"
+HOST, TOKEN_HOST = "api.ads.apple.com", "appleid.apple.com"
+API = f"https://{HOST}/v1"
+TOKEN = f"https://{TOKEN_HOST}/auth/oauth2/token"
+PERMISSION = "searchadsorg"
+CONTEXT_HEADER = "X-AP-Context"
+REQUEST_ID_HEADER = "x-request-id"  # (unverified)
+
+ENABLED, PAUSED, DELETED = "ENABLED", "PAUSED", "DELETED"
+STATUSES = (ENABLED, PAUSED)
+APPSTORE_APP = "APPSTORE_APP"
+TAPS = "TAPS"  # what is billed
+CPT = "CPT"
+MANUAL_CPT, MAX_CONVERSIONS = "MANUAL_CPT", "MAX_CONVERSIONS"
+STRATEGIES: Mapping[str, str] = {
+    MANUAL_CPT: "TAP",
+    MAX_CONVERSIONS: "INSTALL",
+    "MAX_ENGAGEMENTS": "TAP",
+    "MANUAL_CPM": "IMPRESSION",
+}
+"""Bid strategy to its goal; they are always sent together. The last two are of Apple Maps."""
+SUPPLY: Mapping[str, Mapping[str, Sequence[str]]] = {
+    "supplySource": {"include": ["APPSTORE"]},
+    "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
+}
+"""Where a campaign of the unified format is shown."""
+CUSTOM_PRODUCT_PAGE = "CUSTOM_PRODUCT_PAGE"
+INVALID, PENDING = "INVALID", "PENDING"
+CREDIT_LINE = "LOC"
+APP_STORE_FEATURE, CONTENT_PROVIDER = "APPSTORE_APP_MANUAL", "CONTENT_PROVIDER"
+NAME_LENGTH = 200  # documented of campaigns, kept for the others
+
+MINOR_DIGITS = 2  # (unverified): version 5 said at most 2
+WHOLE_CURRENCIES = ("JPY",)  # (unverified)
+CAMPAIGNS_AT_ONCE = 1000  # values of one IN
+PAGE, REPORT_PAGE = 200, 1000
+IDENTIFIER = re.compile(r"[1-9][0-9]{0,18}").fullmatch
+LARGEST_ID = 2**63 - 1
+ITEM_ERROR = "item_error"
+
+
+# -- ids, money, times --------------------------------------------------------------------------------------------
+
+
+def number(identifier: str, path: str) -> int:
+    """An id as Apple's JSON holds it. Raises InvalidInput for what is no number of 64 bits."""
+    if not IDENTIFIER(identifier) or int(identifier) > LARGEST_ID:
+        raise refused(path, "malformed", "Apple Ads: this id is a number, written in digits.")
+    return int(identifier)
+
+
+def unit(account: Account) -> Unit:
+    """Decimal texts in major units."""
+    digits = 0 if currency_of(account) in WHOLE_CURRENCIES else MINOR_DIGITS
+    return Unit(10**digits, form="major_text")
+
+
+def money(account: Account, amount: Json) -> dict[str, Json]:
+    """An amount beside its currency, which is the account's."""
+    return {"amount": amount, "currency": currency_of(account)}
+
+
+def native_time(moment: datetime) -> str:
+    """An instant as Apple takes it: UTC to the millisecond, without saying so."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
+
+
+def moment(value: Json) -> datetime | None:
+    """An instant as Apple writes it, None where it is none."""
+    try:
+        return instant(f"{value.removesuffix('Z')}Z") if isinstance(value, str) else None
+    except InvalidInput:
+        return None
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def context(account: Account) -> dict[str, str]:
+    """The header that names the ad account; only what is asked beyond one account goes without."""
+    return {CONTEXT_HEADER: f"adAccountId={account.native_id}"}
+
+
+def fetched(account: Account, path: str, /, **query: str) -> Request:
+    """A GET in the account."""
+    return Request("GET", f"{API}/{path}", query=query, headers=context(account))
+
+
+def single(account: Account, one: Level, entity_id: str) -> Request:
+    """A read of one entity."""
+    return Request("GET", f"{API}/{one.path}/{{id}}", {"id": entity_id}, headers=context(account))
+
+
+def where(field: str, operator: str, value: Json, **more: Json) -> dict[str, Json]:
+    """A filter of a query."""
+    return {"field": field, "operator": operator, "value": value, **more}
+
+
+def queried(account: Account, path: str, filters: Sequence[Json], offset: int = 0, size: int = PAGE) -> Request:
+    """One page of what a POST only reads; it may be repeated."""
+    body: dict[str, Json] = {"filters": list(filters)} if filters else {}
+    body["pagination"] = {"offset": offset, "pageSize": size, "fetchTotalCount": True}
+    return Request("POST", f"{API}/{path}/query", headers=context(account), body=body, encoding="json")
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+def result(response: Response, what: str) -> Mapping[str, Json]:
+    """The one object of an answer."""
+    found = need(response.body, "/result", what)
+    if not isinstance(found, Mapping):
+        raise ProviderUnreadable(f"The {what} in the answer is no object.")
+    return found
+
+
+def results(response: Response, at: str = "/result") -> list[Mapping[str, Json]]:
+    """The objects of an answer; an answer without their list is unreadable."""
+    need(response.body, at)
+    return rows(response.body, at)
+
+
+def following(response: Response, asked: int, count: int) -> int | None:
+    """Where the page after this one begins, None at the end. ``asked``: where this one was to begin.
+
+    A page may be shorter than it was asked to be, so only the total, or an empty page, says that the list has ended.
+    """
+    total = read(response.body, "/pagination/totalCount")
+    if not count or (isinstance(total, int) and not isinstance(total, bool) and asked + count >= total):
+        return None
+    return asked + count
+
+
+def next_offset(response: Response) -> str | None:
+    """The cursor after an answer that says itself where it began."""
+    offset = read(response.body, "/pagination/offset")
+    if not isinstance(offset, int) or isinstance(offset, bool) or offset < 0:
+        return None
+    found = following(response, offset, len(rows(response.body, "/result")))
+    return None if found is None else str(found)
+
+
+def error(response: Response) -> Found | None:
+    """The error of an answer, in its shapes, inside a success too; those of single items are found by ``items``."""
+    body = response.body if response.state == "json" else None
+    given = read(body, "/error")
+    if response.status < 400 and given is None:
+        return None
+    return told(given, response.headers.get(REQUEST_ID_HEADER), text(body, "/error_description"))
+
+
+def told(given: Json, request_id: str | None, more: str | None = None) -> Found:
+    """An error's codes, those of its details first, and all that it says."""
+    if isinstance(given, str):  # the token endpoint's
+        return Found((given,), more or given, request_id)
+    parts = [*_parts(given, "details"), *_parts(given, "errors"), given]
+    codes = [text(one, "/code") for one in parts]
+    said = [_said(one) for one in parts]
+    message = "; ".join(dict.fromkeys(one for one in said if one))
+    return Found(tuple(dict.fromkeys(one for one in codes if one)), message or None, request_id)
+
+
+def _parts(given: Json, name: str) -> Iterator[Json]:
+    listed = read(given, f"/{name}")
+    yield from listed if isinstance(listed, list) else ()
+
+
+def _said(one: Json) -> str | None:
+    message, field = text(one, "/message"), text(one, "/info/field")
+    return f"{message} ({field})" if message and field else message
+
+
+def wait(response: Response) -> float | None:
+    """Seconds until the limit is lifted, where there is no ``Retry-After``."""
+    reset = response.headers.get("ratelimit-reset", "").strip()
+    if "retry-after" in response.headers or not (reset.isascii() and reset.isdigit() and len(reset) < 9):
+        return None
+    return float(reset)
