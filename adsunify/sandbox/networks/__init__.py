@@ -17,6 +17,8 @@ MODULES = {
     "linkedin": "adsunify.sandbox.networks.linkedin",
     "x": "adsunify.sandbox.networks.x",
     "reddit": "adsunify.sandbox.networks.reddit",
+    "apple": "adsunify.sandbox.networks.apple",
+    "outbrain": "adsunify.sandbox.networks.outbrain",
 }
 
 

@@ -1,0 +1,93 @@
+"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 6, 9, 11, 12 and 17)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.sandbox.framework import Account, Login
+
+API = ("api.ads.apple.com",)
+TOKEN_HOST = "appleid.apple.com"
+
+# The login (section 2): no consent page and no refresh token. The demo's credentials stand here again.
+LOGIN = Login(pages=(), access_seconds=3600, refreshes=False)
+SCOPE = "searchadsorg"
+AUDIENCE = "https://appleid.apple.com"
+CLIENT_ID = "SEARCHADS.sandbox-apple"
+TEAM_ID = "SEARCHADS.sandbox-team"
+KEY_ID = "sandbox-key"
+PUBLIC_KEY = b"""-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE9Et/PJuHjQPvfdy/N+gbXJieH71/
+ZbXL04uOdqssZAwlAZJWsGkVb10L06mj4Xp1s/rgfXlFca0RWxqSfEoGZQ==
+-----END PUBLIC KEY-----
+"""
+LONGEST_SECRET_DAYS = 180
+
+STATUSES = ("ENABLED", "PAUSED")
+APP, BRAND = "APPSTORE_APP", "BUSINESS_BRAND"
+BILLING_EVENTS = ("TAPS", "IMPRESSIONS")
+PRICING_MODELS = ("CPT", "CPM", "CPA")
+# Type of bidding: its goal, and what it can promote (section 6).
+STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "MANUAL_CPT": ("TAP", (APP, BRAND)),
+    "MAX_CONVERSIONS": ("INSTALL", (APP,)),
+    "MAX_ENGAGEMENTS": ("TAP", (BRAND,)),
+    "MANUAL_CPM": ("IMPRESSION", (BRAND,)),
+}
+GOALS = ("TAP", "INSTALL", "IMPRESSION")
+SOURCES: Mapping[str, str] = {APP: "APPSTORE", BRAND: "MAPS"}
+PLACEMENTS: Mapping[str, tuple[str, ...]] = {
+    APP: ("APPSTORE_SEARCH_RESULTS", "APPSTORE_SEARCH_TAB", "APPSTORE_TODAY_TAB", "APPSTORE_PRODUCT_PAGES"),
+    BRAND: ("MAPS_SEARCH_RESULTS", "MAPS_SEARCH_HOME"),
+}
+MATCHES: Mapping[str, tuple[str, ...]] = {APP: ("EXACT", "BROAD"), BRAND: ("PHRASE", "CATEGORY")}
+CREATIVE_TYPES = ("DEFAULT_PRODUCT_PAGE", "CUSTOM_PRODUCT_PAGE", "LOCAL_ADS_SEARCH_CREATIVE")
+DESTINATIONS = ("APP_STORE_PRODUCT_PAGE", "LOCAL_ADS_PLACECARD")
+CUSTOM_PAGE = "CUSTOM_PRODUCT_PAGE"
+# Currencies without minor units: the only one of section 7's list.
+WHOLE_CURRENCIES = ("JPY",)
+LONGEST_NAME, LONGEST_KEYWORD = 200, 80
+LONGEST_PAGE = 1000  # documented for campaigns; for the others chosen. A larger page is cut to it (chosen)
+USUAL_PAGE = 20  # chosen
+MOST_BULK_ITEMS = 1000  # chosen: the sheet knows none
+USUAL_REPORT_PAGE, LONGEST_REPORT_PAGE = 100, 5000
+DEMO_APP = "1440000001"
+STOREFRONTS = (
+    "AE", "AR", "AT", "AU", "BE", "BG", "BR", "CA", "CH", "CL", "CN", "CO", "CZ", "DE", "DK", "EE", "EG", "ES",
+    "FI", "FR", "GB", "GR", "HK", "HR", "HU", "ID", "IE", "IL", "IN", "IS", "IT", "JP", "KE", "KR", "LT", "LU",
+    "LV", "MT", "MX", "MY", "NG", "NL", "NO", "NZ", "PE", "PH", "PK", "PL", "PT", "QA", "RO", "SA", "SE", "SG",
+    "SI", "SK", "TH", "TR", "TW", "UA", "US", "UY", "VN", "ZA",
+)  # fmt: skip
+
+ORGANIZATION = {"id": 40669820, "name": "Demo Organization"}
+USER = {"userId": 90001, "orgId": ORGANIZATION["id"]}
+
+
+def _account(
+    native_id: int, name: str, currency: str, timezone: str, *, payment: str = "PAYG",
+    features: tuple[str, ...] = ("APPSTORE_APP_MANUAL",),
+) -> Account:  # fmt: skip
+    provider = {"resourceId": f"cp-{native_id}", "resourceType": "CONTENT_PROVIDER", "resourceName": f"{name} Apps"}
+    native: dict[str, Any] = {
+        "id": native_id,
+        "name": name,
+        "orgId": ORGANIZATION["id"],
+        "timezone": timezone,
+        "currency": currency,
+        "paymentModel": payment,
+        "systemStatus": "ACTIVE",
+        "systemStatusReasons": [],
+        "productFeatures": list(features),
+        "delegations": [provider] if "APPSTORE_APP_MANUAL" in features else [],
+    }
+    return Account(str(native_id), name, currency, timezone, {"native": native})
+
+
+# 7001 is the ad account of the sheet's example. The last two cannot run the unified format: one pays by invoice, one
+# is for Maps only.
+ACCOUNTS = (
+    _account(7002, "Demo New York", "USD", "America/New_York"),
+    _account(7003, "Demo Tokyo", "JPY", "Asia/Tokyo"),
+    _account(7001, "Demo Berlin", "EUR", "Europe/Berlin"),
+    _account(7004, "Demo Invoice", "GBP", "Europe/London", payment="LOC"),
+    _account(7005, "Demo Maps", "USD", "America/Los_Angeles", features=("BUSINESS_BRAND_MANUAL",)),
+)

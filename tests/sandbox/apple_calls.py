@@ -1,0 +1,188 @@
+"""What the tests of the simulated Apple Ads Platform API share: the examples of its sheet, and a logged-in client."""
+
+import base64
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.apple import NETWORK
+
+V1 = "/api.ads.apple.com/v1"
+TOKEN = "/appleid.apple.com/auth/oauth2/token"
+BERLIN, NEW_YORK, TOKYO, INVOICE, MAPS = "7001", "7002", "7003", "7004", "7005"
+CREATIVE, PENDING, INVALID, DEFAULT_PAGE, OTHER_APP = 880001, 880002, 880003, 880004, 880005
+# of no value: the simulated network holds the public half
+PRIVATE_KEY = b"""-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgYWRzdW5pZnkgc2Fu
+ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
+tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
+-----END PRIVATE KEY-----
+"""
+# The example of the sheet, section 5, word for word; ids of parents are put in by `example`.
+CAMPAIGN: dict[str, Any] = {
+    "name": "Brief name",
+    "adAccountId": 7001,
+    "promotedObjectType": "APPSTORE_APP",
+    "promotedObjectId": "1440000001",
+    "billingEvent": "TAPS",
+    "status": "PAUSED",
+    "startTime": "2027-03-01T08:00:00.000",
+    "endTime": "2027-04-01T07:59:59.000",
+    "dailyBudget": {"value": {"amount": "45.00", "currency": "EUR"}},
+    "targeting": {
+        "supplySource": {"include": ["APPSTORE"]},
+        "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
+        "countryOrRegion": {"include": ["DE", "AT"]},
+    },
+    "bidStrategy": {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"},
+}
+AD_GROUP: dict[str, Any] = {
+    "name": "Brief name - ad group",
+    "pricingModel": "CPT",
+    "status": "PAUSED",
+    "startTime": "2027-03-01T08:00:00.000",
+    "automatedKeywordsOptIn": False,
+    "bidStrategy": {
+        "bidStrategyType": "MANUAL_CPT",
+        "bidStrategyGoal": "TAP",
+        "bid": {"amount": "1.35", "currency": "EUR"},
+    },
+}
+KEYWORD: dict[str, Any] = {
+    "text": "yoga timer",
+    "matchType": "EXACT",
+    "status": "PAUSED",
+    "bid": {"amount": "1.35", "currency": "EUR"},
+}
+AD: dict[str, Any] = {"name": "Brief name - ad", "creativeId": CREATIVE, "status": "PAUSED"}
+NOTHING = "nothing of this name is sent"
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+def _part(value: Any) -> str:
+    content = value if isinstance(value, bytes) else json.dumps(value, separators=(",", ":")).encode()
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+def client_secret(clock: Clock, *, header: Any = None, der: bool = False, **change: Any) -> str:
+    """The JWT of section 2; `change`: other claims."""
+    now = int(clock().timestamp())
+    claims = {
+        "iss": "SEARCHADS.sandbox-team",
+        "sub": "SEARCHADS.sandbox-apple",
+        "aud": "https://appleid.apple.com",
+        "iat": now,
+        "exp": now + 600,
+    }
+    signed = f"{_part(header or {'alg': 'ES256', 'kid': 'sandbox-key'})}.{_part(body(claims, **change))}"
+    key = load_pem_private_key(PRIVATE_KEY, None)
+    assert isinstance(key, ec.EllipticCurvePrivateKey)
+    signature = key.sign(signed.encode(), ec.ECDSA(hashes.SHA256()))
+    if not der:
+        signature = b"".join(number.to_bytes(32) for number in decode_dss_signature(signature))
+    return f"{signed}.{_part(signature)}"
+
+
+async def token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Response:
+    sent = {
+        "grant_type": "client_credentials",
+        "client_id": "SEARCHADS.sandbox-apple",
+        "client_secret": secret,
+        "scope": "searchadsorg",
+        **form,
+    }
+    return await web.post(TOKEN, data=sent, headers={"Authorization": "", "X-AP-Context": ""})
+
+
+@asynccontextmanager
+async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own, in the ad account of the sheet."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        answer = await token(web, client_secret(clock))
+        assert answer.status_code == 200, answer.text
+        web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
+        web.headers["X-AP-Context"] = f"adAccountId={BERLIN}"
+        yield web
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+async def call(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> httpx.Response:
+    return await web.request(method, f"{V1}/{path}", **({} if sent is None else {"json": sent}), **more)
+
+
+async def result(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> Any:
+    """The `result` of a call that succeeded."""
+    answer = await call(web, method, path, sent, **more)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["RateLimit-Limit"]
+    return answer.json()["result"]
+
+
+async def refused(web: httpx.AsyncClient, method: str, path: str, sent: Any, status: int = 400) -> str:
+    """The field (or the word) of a refusal."""
+    answer = await call(web, method, path, sent)
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    if "errors" in error:
+        return str(error["errors"][0]["code"])
+    return str(error["details"][0]["info"]["field"] if error["details"] else error["code"])
+
+
+async def campaign(web: httpx.AsyncClient, **change: Any) -> int:
+    return int((await result(web, "POST", "campaigns", body(CAMPAIGN, **change)))["id"])
+
+
+async def ad_group(web: httpx.AsyncClient, above: int | None = None, **change: Any) -> int:
+    sent = body({**AD_GROUP, "campaignId": above or await campaign(web)}, **change)
+    return int((await result(web, "POST", "adgroups", sent))["id"])
+
+
+async def keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str = "create", **more: Any) -> Any:
+    """The answer to a bulk call."""
+    numbered = [{"correlationId": number, "data": item} for number, item in enumerate(items)]
+    answer = await call(
+        web, "POST", f"keywords/bulk-{action}", {"allowPartialSuccess": False, "items": numbered, **more}
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+async def example(web: httpx.AsyncClient) -> dict[str, int]:
+    """The four steps of the sheet's example."""
+    above = await campaign(web)
+    group = await ad_group(web, above)
+    (row,) = (await keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
+    assert (row["correlationId"], row["operation"], row["success"]) == (0, "CREATE", True)
+    ad = (await result(web, "POST", "ads", {**AD, "adGroupId": group}))["id"]
+    return {"campaigns": above, "adgroups": group, "keywords": row["result"]["id"], "ads": ad}
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "apple"})).json()["writes"]
+    return [(row["method"], row["kind"], row["id"]) for row in rows]
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+    answer = await web.post("/_sandbox/faults", json={"network": "apple", "fault": fault, **more})
+    assert (answer.status_code, answer.json().get("note")) == (200, None)
