@@ -1,0 +1,98 @@
+"""What a campaign did on a day: plausible, and the same whenever it is asked for. Statuses have no history."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from adsunify.sandbox.framework import Entity, World
+from adsunify.sandbox.networks.outbrain.answers import today
+from adsunify.sandbox.networks.outbrain.campaigns import on_air_reason
+from adsunify.sandbox.networks.outbrain.tables import EASTERN, PLACES
+
+_UNITS = {"JPY": 100}  # how many of the currency make about a dollar
+SUMS = ("impressions", "viewableImpressions", "clicks", "spend", "conversions", "viewConversions", "sumValue",
+        "viewSumValue", "dstFeeCost", "videoPlays")  # fmt: skip
+
+
+@lru_cache(maxsize=20000)
+def drawn(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
+    """The figures of a campaign on one day (ISO 8601); money in hundredths of a unit of the currency."""
+    dice = hashlib.sha256(f"{campaign} {day}".encode()).digest()
+    shown = 8000 + 30 * dice[0] + dice[1]
+    clicks = shown * (2 + dice[2] % 5) // 1000
+    bought = clicks // 15 + dice[3] % 2
+    viewed = dice[4] % 3
+    spend = clicks * unit * (25 + dice[5] % 30)
+    counts = {
+        "impressions": shown,
+        "viewableImpressions": shown * (60 + dice[6] % 20) // 100,
+        "clicks": clicks,
+        "spend": spend,
+        "conversions": bought,
+        "viewConversions": viewed,
+        "sumValue": bought * unit * (1500 + 10 * dice[7]),
+        "viewSumValue": viewed * unit * (1500 + 10 * dice[8]),
+        "dstFeeCost": spend * 3 // 100,
+        "videoPlays": shown * (10 + dice[9] % 20) // 100,
+    }
+    return {name: Decimal(value) for name, value in counts.items()}
+
+
+def of_day(world: World, campaign: Entity, on: date) -> Mapping[str, Decimal] | None:
+    """The figures of a campaign on a day in Eastern time, or None: there is no row. The present day is partial."""
+    present = today(world.now)
+    if on > present:
+        return None
+    if not campaign.data.get("_seeded"):
+        since = campaign.created_at.astimezone(EASTERN).date()
+        if on < since or on_air_reason(world, campaign) != "CAMPAIGN_ON_AIR":
+            return None
+    currency = world.accounts[campaign.account].currency
+    whole = drawn(campaign.id, on.isoformat(), _UNITS.get(currency, 1))
+    if on < present:
+        return whole
+    hours = world.now.astimezone(EASTERN).hour
+    return {name: value * hours // 24 for name, value in whole.items()}
+
+
+def total(many: Iterable[Mapping[str, Decimal]]) -> dict[str, Decimal]:
+    """Figures added up."""
+    added = dict.fromkeys(SUMS, Decimal(0))
+    for one in many:
+        for name in SUMS:
+            added[name] += one[name]
+    return added
+
+
+def metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
+    """Figures as they are answered: counts with decimals, too, and money in major units (section 12)."""
+    cent = Decimal(1).scaleb(-PLACES[currency])
+    money = {name: (one[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
+    counts = {name: one[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}
+    conversions, value = one["conversions"] + one["viewConversions"], money["sumValue"] + money["viewSumValue"]
+    shown: dict[str, Any] = {
+        "impressions": one["impressions"].quantize(Decimal("0.01")),
+        **counts,
+        **money,
+        "totalConversions": conversions.quantize(Decimal("0.1")),
+        "totalSumValue": value,
+        "ctr": _share(one["clicks"] * 100, one["impressions"]),
+        "ecpc": _share(money["spend"], one["clicks"]),
+        "cpm": _share(money["spend"] * 1000, one["impressions"]),
+        "conversionRate": _share(one["conversions"] * 100, one["clicks"]),
+        "cpa": _share(money["spend"], one["conversions"]),
+        "totalCpa": _share(money["spend"], conversions),
+        "roas": _share(value * 100, money["spend"]),
+    }
+    if video:
+        shown["videoPlays"] = int(one["videoPlays"])
+    if viewable:
+        shown["viewableImpressions"] = int(one["viewableImpressions"])
+    return shown
+
+
+def _share(above: Decimal, below: Decimal) -> Decimal:
+    return (above / below).quantize(Decimal("0.0001")) if below else Decimal(0)

@@ -1,0 +1,102 @@
+"""Geographic locations and their search (sheet, sections 9 and 13). The parts of countries are a choice."""
+
+import hashlib
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from adsunify.sandbox.framework import Answer, Request, choice, foreign, integer_text, text
+from adsunify.sandbox.networks.outbrain.answers import answered, truth, words
+
+KINDS = ("Country", "Region", "SubRegion", "DMA", "PostalCode")
+VERSIONS = ("V1", "V2")  # FIPS, which the search takes by itself, and ISO 3166
+ID = foreign("[0-9a-f]{32}")
+
+_COUNTRIES = """
+AE United Arab Emirates|AF Afghanistan|AL Albania|AM Armenia|AO Angola|AR Argentina|AT Austria|AU Australia
+AZ Azerbaijan|BA Bosnia and Herzegovina|BD Bangladesh|BE Belgium|BF Burkina Faso|BG Bulgaria|BH Bahrain|BJ Benin
+BO Bolivia|BR Brazil|BS Bahamas|BW Botswana|BY Belarus|BZ Belize|CA Canada|CH Switzerland|CI Ivory Coast|CL Chile
+CM Cameroon|CN China|CO Colombia|CR Costa Rica|CU Cuba|CY Cyprus|CZ Czech Republic|DE Germany|DK Denmark
+DO Dominican Republic|DZ Algeria|EC Ecuador|EE Estonia|EG Egypt|ES Spain|ET Ethiopia|FI Finland|FJ Fiji|FR France
+GA Gabon|GB United Kingdom|GE Georgia|GH Ghana|GR Greece|GT Guatemala|HK Hong Kong|HN Honduras|HR Croatia|HT Haiti
+HU Hungary|ID Indonesia|IE Ireland|IL Israel|IN India|IQ Iraq|IS Iceland|IT Italy|JM Jamaica|JO Jordan|JP Japan
+KE Kenya|KG Kyrgyzstan|KH Cambodia|KR South Korea|KW Kuwait|KZ Kazakhstan|LA Laos|LB Lebanon|LI Liechtenstein
+LK Sri Lanka|LT Lithuania|LU Luxembourg|LV Latvia|LY Libya|MA Morocco|MC Monaco|MD Moldova|ME Montenegro
+MG Madagascar|MK North Macedonia|ML Mali|MM Myanmar|MN Mongolia|MT Malta|MU Mauritius|MV Maldives|MX Mexico
+MY Malaysia|MZ Mozambique|NA Namibia|NG Nigeria|NI Nicaragua|NL Netherlands|NO Norway|NP Nepal|NZ New Zealand
+OM Oman|PA Panama|PE Peru|PG Papua New Guinea|PH Philippines|PK Pakistan|PL Poland|PR Puerto Rico|PT Portugal
+PY Paraguay|QA Qatar|RO Romania|RS Serbia|RU Russia|RW Rwanda|SA Saudi Arabia|SE Sweden|SG Singapore|SI Slovenia
+SK Slovakia|SN Senegal|SV El Salvador|TH Thailand|TN Tunisia|TR Turkey|TT Trinidad and Tobago|TW Taiwan|TZ Tanzania
+UA Ukraine|UG Uganda|US United States|UY Uruguay|UZ Uzbekistan|VE Venezuela|VN Vietnam|ZA South Africa|ZM Zambia
+ZW Zimbabwe
+"""
+COUNTRIES: Mapping[str, str] = {entry[:2]: entry[3:] for line in _COUNTRIES.split("\n") for entry in line.split("|")
+                                if entry}  # fmt: skip
+# kind, name, country, code in V1 and in V2
+_PARTS = (
+    ("Region", "California", "US", "CA", "US-CA"),
+    ("Region", "New York", "US", "NY", "US-NY"),
+    ("Region", "Georgia", "US", "GA", "US-GA"),
+    ("DMA", "New York", "US", "501", "501"),
+    ("DMA", "Los Angeles", "US", "803", "803"),
+    ("PostalCode", "10001", "US", "10001", "10001"),
+    ("Region", "Berlin", "DE", "16", "DE-BE"),
+    ("Region", "Bavaria", "DE", "02", "DE-BY"),
+    ("SubRegion", "Upper Bavaria", "DE", "091", "DE-BY-091"),
+    ("Region", "England", "GB", "ENG", "GB-ENG"),
+    ("Region", "Tokyo", "JP", "40", "JP-13"),
+)
+_QUERY = {
+    "limit": integer_text(1, 300),
+    "include": words(*KINDS),
+    "exclude": words(*KINDS),
+    "exactMatch": truth,
+    "country": text(2, 2, "[A-Z]{2}"),
+    "locationsVersion": choice(*VERSIONS),
+}
+
+
+@cache
+def table(version: str) -> Mapping[str, Mapping[str, Any]]:
+    """Every location of a version by its id. The codes of countries are padded, as those of the real ones are."""
+    rows = {code: _row(version, "Country", name, code, f"{code}  ", name) for code, name in COUNTRIES.items()}
+    found = {row["id"]: row for row in rows.values()}
+    for kind, name, country, *codes in _PARTS:
+        code = codes[VERSIONS.index(version)]
+        row = _row(version, kind, name, country, code, f"{name}, {COUNTRIES[country]}", rows[country])
+        found[row["id"]] = row
+    return found
+
+
+def _row(
+    version: str, kind: str, name: str, country: str, code: str, canonical: str, parent: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    native_id = hashlib.sha256(f"{version}/{kind}/{country}/{name}".encode()).hexdigest()[:32]
+    row: dict[str, Any] = {"id": native_id, "name": name, "canonicalName": canonical, "geoType": kind, "code": code}
+    return {**row, "parent": {key: parent[key] for key in ("id", "name", "geoType", "code")}} if parent else row
+
+
+def location(native_id: str) -> dict[str, Any]:
+    """A location as a campaign shows it; of one from elsewhere little is known."""
+    for version in VERSIONS:
+        if native_id in table(version):
+            return dict(table(version)[native_id])
+    return {"id": native_id, "name": "Elsewhere", "canonicalName": "Elsewhere", "geoType": "Region", "code": "XX"}
+
+
+def search(request: Request) -> Answer:
+    """GET /locations/search: by name, not by code (chosen: whether a code works is unknown)."""
+    wanted = request.query({"term": text()}, _QUERY)
+    term = wanted["term"].casefold()
+    rows = []
+    for row in table(wanted.get("locationsVersion", "V1")).values():
+        name = row["name"].casefold()
+        country = row.get("parent", row)["code"].strip()
+        if (
+            (name == term if wanted.get("exactMatch") else term in name)
+            and row["geoType"] in wanted.get("include", KINDS)
+            and row["geoType"] not in wanted.get("exclude", ())
+            and wanted.get("country", country) == country
+        ):
+            rows.append(dict(row))
+    return answered(request, {"geoLocations": rows[: wanted.get("limit", 300)]})
