@@ -1,0 +1,1 @@
+"""Outbrain: budgets, campaigns and promoted links over the Amplify API."""
