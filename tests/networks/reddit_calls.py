@@ -1,0 +1,107 @@
+"""What the tests of the Reddit adapter share: a brief, answers as Reddit gives them, and a driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from adsunify.brief import read_brief
+from adsunify.checks import check
+from adsunify.connecting import App
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.networks.reddit.tables import NETWORK
+from adsunify.planning import plan
+from adsunify.reading import drive
+from adsunify.steps import Outputs, Plan
+from adsunify.wire import Flow, Request, Response
+
+API = "https://ads-api.reddit.com/api/v3"
+ACCOUNT = Account("reddit", "a2_acc1", "USD", "America/New_York")
+BELOW = f"{API}/ad_accounts/a2_acc1"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+APP = App("1234", "app-secret")
+OUTPUTS: Mapping[str, Outputs] = {"campaign": {"id": "101"}, "adGroup": {"id": "202"}, "ad": {"id": "303"}}
+TARGETING: Mapping[str, Any] = {
+    "geolocations": ["US", "CA"],
+    "communities": ["homeimprovement"],
+    "locations": ["FEED", "COMMENTS_PAGE"],
+}
+BRIEF: Mapping[str, Any] = {
+    "name": "Autumn launch",
+    "goal": "traffic",
+    "budget": {"amount": "25.50", "currency": "USD", "period": "daily"},
+    "bid": "4.00",
+    "schedule": {"startAt": "2026-12-01T08:00:00Z", "endAt": "2026-12-20T09:00:00+01:00"},
+    "targeting": {"native": TARGETING},
+    "creative": {"existingId": "t3_abc123"},
+    "platform": {"fundingInstrumentId": "4711", "pixelId": "a2_pixel0001"},
+}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    """The brief with members replaced (``targeting__native={...}`` a nested one); None leaves one out."""
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            del holder[last]
+        else:
+            holder[last] = new
+    return value
+
+
+def created(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    return plan(read_brief(brief(**changes)), account, now=now)
+
+
+def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        check(NETWORK, account, read_brief(brief(**changes)), now)
+    return {issue.path for issue in refusal.value.issues}
+
+
+def said(body: Any, status: int = 200, **headers: str) -> Response:
+    """An answer, its bytes read as every answer's."""
+    lower = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response.of(status, lower, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+
+def data(value: Any, status: int = 200) -> Response:
+    return said({"data": value}, status)
+
+
+def listed(*rows: Any, following: str | None = None) -> Response:
+    return said({"data": rows, "pagination": {"next_url": following}})
+
+
+def failing(status: int, message: str = "No.", **more: Any) -> Response:
+    return said({"error": {"code": status, "message": message, **more}}, status)
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, and what it asked for."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    result = drive(flow, answer)
+    assert not left
+    return result, asked
+
+
+def refusal_of(flow: Flow[Any], *answers: Response) -> set[str]:
+    """The paths of the issues with which a flow refuses."""
+    with pytest.raises(InvalidInput) as refusal:
+        run(flow, *answers)
+    return {issue.path for issue in refusal.value.issues}
