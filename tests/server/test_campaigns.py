@@ -17,7 +17,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
 FOREIGN = {"pinterest": "pageId"}
 """A member of a brief that the network has no place for; of the others it is ``boardId``."""
-MICROS_OF_EVERY_CURRENCY = {"snapchat", "pinterest"}
+MICROS_OF_EVERY_CURRENCY = {"reddit", "snapchat", "pinterest"}
 """They hold all that a brief can say."""
 
 
