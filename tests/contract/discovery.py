@@ -63,6 +63,8 @@ SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
         "schedule.endAt": "2027-01-16T09:00:00Z",
         "targeting.native": {"location_ids": ["6252001"]},
     },
+    # Its least budget counts for every day, also under a lifetime budget.
+    "outbrain": {"schedule.endAt": "2030-01-15T21:00:00Z", "targeting.native": {"platform": ["DESKTOP"]}},
     "x": {
         "targeting.native": {
             "criteria": [{"targeting_type": "GENDER", "targeting_value": "1", "operator_type": "EQ"}],
