@@ -17,7 +17,7 @@ _LEVEL = "{level:campaigns|adgroups|ads|keywords|searchterms}"
 
 NETWORK = Network(
     code="apple",
-    first_id=500001,
+    first_id=9000001,
     accounts=ACCOUNTS,
     routes=(
         Route("POST", (TOKEN_HOST,), "/auth/oauth2/token", login.token, role="login"),

@@ -131,9 +131,9 @@ def _fits(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
         case "EQUALS" | "NOT_EQUALS":
             return bool(found == wanted) == (operator == "EQUALS")
         case "IN" | "NOT_IN":
-            return (found in wanted) == (operator == "IN")
+            return bool(found in wanted) == (operator == "IN")
         case "LIKE":  # "contains" without wildcards (chosen: the rules are unverified)
-            return wanted in found
+            return bool(wanted in found)
         case "STARTS_WITH":
             return bool(found.startswith(wanted))
         case "ENDS_WITH":

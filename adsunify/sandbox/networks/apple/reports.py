@@ -58,7 +58,8 @@ def query(request: Request) -> Answer:
         raise refused("/options/includeRows", "EMPTY_METRICS cannot be combined with groupBy")
     if "groupBy" in asked:
         raise refused("/groupBy", "is not simulated")
-    rows, all_days = [], []
+    rows: list[dict[str, Any]] = []
+    all_days: list[figures.Figures] = []
     for one in request.world.entities(_KINDS[request.slots["level"]], account.id):
         if str(one.id if one.kind == "campaign" else one.data["campaignId"]) not in campaigns:
             continue

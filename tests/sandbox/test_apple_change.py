@@ -1,0 +1,342 @@
+"""The simulated Apple Ads Platform API over real HTTP: rules of creating, lists, updates, deletes, bulk calls."""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sandbox.apple_calls import (
+    AD,
+    AD_GROUP,
+    BERLIN,
+    CAMPAIGN,
+    CREATIVE,
+    DEFAULT_PAGE,
+    INVALID,
+    INVOICE,
+    KEYWORD,
+    MAPS,
+    NEW_YORK,
+    NOTHING,
+    OTHER_APP,
+    PENDING,
+    TOKYO,
+    Clock,
+    ad_group,
+    body,
+    call,
+    campaign,
+    conversation,
+    example,
+    keywords,
+    refused,
+    result,
+    tell,
+    writes,
+)
+
+
+@pytest.fixture
+async def web() -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(Clock()) as web:
+        yield web
+
+
+TARGETING = CAMPAIGN["targeting"]
+BIDDING = AD_GROUP["bidStrategy"]
+
+
+def euros(amount: str, currency: str = "EUR") -> dict[str, Any]:
+    return {"value": {"amount": amount, "currency": currency}}
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "n" * 201}, "name"),
+        ({"name": NOTHING}, "name"),
+        ({"adAccountId": "7001"}, "adAccountId"),
+        ({"promotedObjectId": 1440000001}, "promotedObjectId"),
+        ({"promotedObjectId": "missing"}, "promotedObjectId"),
+        ({"billingEvent": "IMPRESSIONS"}, "billingEvent"),
+        ({"dailyBudget": {"amount": "45.00", "currency": "EUR"}}, "dailyBudget.amount"),
+        ({"dailyBudget": euros("45.001")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": euros("045.00")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": euros("0")}, "dailyBudget.value.amount"),
+        ({"dailyBudget": euros("45", "USD")}, "dailyBudget.value.currency"),
+        ({"dailyBudget": {"value": {"amount": 45, "currency": "EUR"}}}, "dailyBudget.value.amount"),
+        ({"startTime": "2027-03-01T08:00:00Z"}, "startTime"),
+        ({"startTime": "2027-03-01T08:00:00.000Z"}, "startTime"),
+        ({"startTime": "2027-02-30T08:00:00.000"}, "startTime"),
+        ({"endTime": "2027-03-01T08:00:00.000"}, "endTime"),
+        ({"startTime": NOTHING, "endTime": "2026-11-21T12:00:00.000"}, "endTime"),
+        ({"targeting": body(TARGETING, supplySource=NOTHING)}, "targeting.supplySource"),
+        ({"targeting": {**TARGETING, "supplySource": {"include": ["MAPS"]}}}, "targeting.supplySource"),
+        ({"targeting": {**TARGETING, "supplyPlacement": {"include": []}}}, "targeting.supplyPlacement"),
+        ({"targeting": {**TARGETING, "countryOrRegion": {"include": []}}}, "targeting.countryOrRegion"),
+        ({"targeting": {**TARGETING, "countryOrRegion": {"include": ["CU"]}}}, "targeting.countryOrRegion"),
+        ({"targeting": {**TARGETING, "countryOrRegion": ["DE"]}}, "targeting.countryOrRegion"),
+        ({"targeting": {**TARGETING, "gender": {"include": ["M"]}}}, "targeting.gender"),
+        ({"bidStrategy": {"bidStrategyType": "MANUAL_CPT"}}, "bidStrategy.bidStrategyGoal"),
+        ({"bidStrategy": {**BIDDING, "bidStrategyGoal": "INSTALL"}}, "bidStrategy.bidStrategyGoal"),
+        ({"bidStrategy": {"bidStrategyType": "MANUAL_CPM", "bidStrategyGoal": "IMPRESSION"}},
+         "bidStrategy.bidStrategyType"),
+        ({"status": "ACTIVE"}, "status"),
+        ({"sharedBudgets": [{"budgetId": 1}]}, "sharedBudgets"),
+        ({"adamId": 1440000001}, "adamId"),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
+    assert await refused(web, "POST", "campaigns", body(CAMPAIGN, **change)) == field
+    assert not await writes(web)
+
+
+async def test_native_defaults(web: httpx.AsyncClient) -> None:
+    sent = body(CAMPAIGN, status=NOTHING, startTime=NOTHING, endTime=NOTHING)
+    above = await result(web, "POST", "campaigns", sent)
+    assert (above["status"], above["displayStatus"]) == ("ENABLED", "RUNNING")
+    group = await result(web, "POST", "adgroups", body({**AD_GROUP, "campaignId": above["id"]}, status=NOTHING))
+    assert group["status"] == "ENABLED"
+    (row,) = (await keywords(web, {"adGroupId": group["id"], "text": "tea"}))["result"]
+    assert (row["result"]["status"], row["result"]["matchType"]) == ("ENABLED", "BROAD")
+
+
+@pytest.mark.parametrize(
+    ("account", "change", "status", "field"),
+    [
+        (INVOICE, {}, 400, "invoiceDetail"),
+        (MAPS, {}, 403, "promotedObjectType"),
+        (NEW_YORK, {"adAccountId": 7001}, 403, "adAccountId"),
+        (TOKYO, {"dailyBudget": euros("4500.00", "JPY")}, 400, "dailyBudget.value.amount"),
+    ],
+)
+async def test_what_an_account_cannot_run(
+    web: httpx.AsyncClient, account: str, change: dict[str, Any], status: int, field: str
+) -> None:
+    web.headers["X-AP-Context"] = f"adAccountId={account}"
+    currency = {INVOICE: "GBP", TOKYO: "JPY"}.get(account, "USD")
+    sent = {**CAMPAIGN, "adAccountId": int(account), "dailyBudget": euros("45", currency), **change}
+    assert await refused(web, "POST", "campaigns", sent, status) == field
+
+
+async def test_a_campaign_in_yen_and_one_that_is_paid_by_invoice(web: httpx.AsyncClient) -> None:
+    for account, currency, more in ((TOKYO, "JPY", {}), (INVOICE, "GBP", {"invoiceDetail": {"orderNumber": "1"}})):
+        web.headers["X-AP-Context"] = f"adAccountId={account}"
+        await campaign(web, adAccountId=int(account), dailyBudget=euros("4500", currency), **more)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"campaignId": "1"}, "campaignId"),
+        ({"campaignId": 1}, "campaignId"),
+        ({"pricingModel": "CPM"}, "pricingModel"),
+        ({"pricingModel": "CPC"}, "pricingModel"),
+        ({"bidStrategy": NOTHING}, "bidStrategy.bid"),
+        ({"bidStrategy": body(BIDDING, bid=NOTHING)}, "bidStrategy.bid"),
+        ({"bidStrategy": {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}},
+         "bidStrategy.bidStrategyType"),
+        ({"bidStrategy": {**BIDDING, "bid": {"amount": "1.35", "currency": "USD"}}}, "bidStrategy.bid.currency"),
+        ({"targeting": {"adminArea": {"include": ["20039"]}}}, "targeting.adminArea"),
+        ({"targeting": {"postalCode": {"include": ["1"]}}}, "targeting.postalCode"),
+        ({"targeting": {"country": {"include": ["US"]}}}, "targeting.country"),
+        ({"targeting": {"daypart": {"include": ["168"]}}}, "targeting.daypart.include.0"),
+        ({"targeting": {"daypart": {"include": [10]}}}, "targeting.daypart.include.0"),
+        ({"targeting": {"daypart": {"exclude": ["10"]}}}, "targeting.daypart.exclude"),
+        ({"targeting": {"minAge": {"include": ["17"]}}}, "targeting.minAge.include.0"),
+        ({"targeting": {"minAge": {"include": ["30"]}, "maxAge": {"include": ["20"]}}}, "targeting.maxAge"),
+        ({"targeting": {"gender": {"include": ["MALE"]}}}, "targeting.gender.include.0"),
+        ({"targeting": {"deviceClass": {"include": ["MAC"]}}}, "targeting.deviceClass.include.0"),
+        ({"keywords": []}, "keywords"),
+    ],
+    ids=str,
+)  # fmt: skip
+async def test_ad_groups_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], field: str) -> None:
+    sent = body({**AD_GROUP, "campaignId": await campaign(web)}, **change)
+    assert await refused(web, "POST", "adgroups", sent) == field
+
+
+async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
+    above = await campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    values = {"country": ["DE"], "adminArea": ["20039"], "locality": ["30039"], "deviceClass": ["IPHONE"],
+              "minAge": ["18"], "maxAge": ["64"], "gender": ["F"], "appCategory": ["100"], "daypart": ["0", "167"],
+              "appDownloader": ["1440000001"]}  # fmt: skip
+    await ad_group(web, above, targeting={name: {"include": value} for name, value in values.items()})
+
+
+async def test_the_most_conversions_need_an_automated_ad_group(web: httpx.AsyncClient) -> None:
+    strategy = {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
+    above = await campaign(web, bidStrategy=strategy)
+    sent = body({**AD_GROUP, "campaignId": above}, bidStrategy=NOTHING)
+    assert await refused(web, "POST", "adgroups", sent) == "automatedKeywordsRequired"
+    group = await ad_group(web, above, bidStrategy=NOTHING, automatedKeywordsRequired=True)
+    (row,) = (await keywords(web, {**KEYWORD, "adGroupId": group}))["result"]
+    assert row["error"]["details"][0]["info"]["field"] == "bid"
+
+
+@pytest.mark.parametrize("creative", [INVALID, DEFAULT_PAGE, OTHER_APP, "880001"])
+async def test_ads_that_are_refused(web: httpx.AsyncClient, creative: Any) -> None:
+    sent = {**AD, "adGroupId": await ad_group(web), "creativeId": creative}
+    assert await refused(web, "POST", "ads", sent) == "creativeId"
+
+
+async def test_one_enabled_ad_in_an_ad_group(web: httpx.AsyncClient) -> None:
+    group = await ad_group(web)
+    first, second = [
+        (await result(web, "POST", "ads", {**AD, "adGroupId": group, "creativeId": creative}))["id"]
+        for creative in (CREATIVE, PENDING)
+    ]
+    await result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
+    assert await refused(web, "PUT", f"ads/{second}", {"status": "ENABLED"}) == "status"
+    await result(web, "PUT", f"ads/{first}", {"status": "ENABLED"})
+    assert (await call(web, "DELETE", f"ads/{first}")).status_code == 204
+    await result(web, "PUT", f"ads/{second}", {"status": "ENABLED"})
+
+
+# Bulk calls (sections 5 and 15)
+
+
+async def test_a_bad_item_refuses_all(web: httpx.AsyncClient) -> None:
+    group = await ad_group(web)
+    good, bad = {**KEYWORD, "adGroupId": group}, {**KEYWORD, "adGroupId": group, "matchType": "PHRASE"}
+    before = await writes(web)
+    rows = (await keywords(web, good, bad))["result"]
+    assert [row["success"] for row in rows] == [False, False]
+    assert rows[1]["error"]["details"][0]["info"]["field"] == "matchType"
+    assert await writes(web) == before
+    rows = (await keywords(web, good, bad, good, allowPartialSuccess=True))["result"]
+    assert [(row["correlationId"], row["success"]) for row in rows] == [(0, True), (1, False), (2, False)]
+    assert len(await writes(web)) == len(before) + 1
+
+
+async def test_faults_of_bulk_calls(web: httpx.AsyncClient) -> None:
+    group = await ad_group(web)
+    before = await writes(web)
+    for fault in ("error_in_200", "partial"):
+        await tell(web, fault)
+        given = await keywords(web, {**KEYWORD, "adGroupId": group})
+        assert ("result" in given) == (fault == "partial")
+        assert fault == "partial" or given["error"]["details"]
+    assert await writes(web) == before
+
+
+async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
+    group = await ad_group(web)
+    one = await result(web, "POST", "keywords", {**KEYWORD, "adGroupId": group})
+    assert await refused(web, "POST", "keywords", {**KEYWORD, "adGroupId": group}) == "text"
+    bid = {"bid": {"amount": "2", "currency": "EUR"}}
+    assert (await result(web, "PUT", f"keywords/{one['id']}", bid))["bid"]["amount"] == "2"
+    assert await refused(web, "PUT", f"keywords/{one['id']}", {"text": "other"}) == "text"
+    rows = (await keywords(web, {"id": one["id"]}, {"id": 9}, action="delete", allowPartialSuccess=True))["result"]
+    assert [row["success"] for row in rows] == [True, False]
+
+
+# Updates and deletes (sections 11 and 14)
+
+
+@pytest.mark.parametrize(
+    ("word", "change", "field"),
+    [
+        ("campaigns", {"billingEvent": "TAPS"}, "billingEvent"),
+        ("campaigns", {"promotedObjectId": "1440000001"}, "promotedObjectId"),
+        ("campaigns", {"targeting": {"countryOrRegion": {"include": ["DE"]}}}, "targeting.supplySource"),
+        ("campaigns", {"endTime": "2027-02-01T00:00:00.000"}, "endTime"),
+        ("campaigns", {}, "VALIDATION_ERROR"),
+        ("adgroups", {"bidStrategy": {"bid": BIDDING["bid"]}}, "bidStrategy.bidStrategyType"),
+        ("adgroups", {"pricingModel": "CPT"}, "pricingModel"),
+        ("ads", {"creativeId": CREATIVE}, "creativeId"),
+    ],
+)
+async def test_updates_that_are_refused(web: httpx.AsyncClient, word: str, change: dict[str, Any], field: str) -> None:
+    found = await example(web)
+    assert await refused(web, "PUT", f"{word}/{found[word]}", change) == field
+
+
+async def test_an_update_changes_what_it_gives(web: httpx.AsyncClient) -> None:
+    found = await example(web)
+    changed = await result(web, "PUT", f"campaigns/{found['campaigns']}", {"dailyBudget": euros("50.00")})
+    assert (changed["dailyBudget"], changed["name"]) == (euros("50.00"), "Brief name")
+
+
+async def test_a_delete_takes_what_is_below(web: httpx.AsyncClient) -> None:
+    found = await example(web)
+    answer = await call(web, "DELETE", f"campaigns/{found['campaigns']}")
+    assert (answer.status_code, answer.content) == (204, b"")
+    for word in ("adgroups", "ads", "keywords"):
+        assert (await result(web, "GET", f"{word}/{found[word]}"))["deleted"] is True
+    assert await refused(web, "DELETE", f"campaigns/{found['campaigns']}", None, 404) == "not_found"
+    gone = [{"field": "deleted", "operator": "EQUALS", "value": True}]
+    assert [row["id"] for row in await result(web, "POST", "ads/query", {"filters": gone})][-1] == found["ads"]
+    assert found["ads"] not in [row["id"] for row in await result(web, "POST", "ads/query", {})]
+
+
+# Lists (section 11)
+
+
+async def test_pages(web: httpx.AsyncClient) -> None:
+    ids = [await campaign(web) for _ in range(3)]
+    page = {"pagination": {"offset": 1, "pageSize": 2, "fetchTotalCount": True}}
+    answer = (await call(web, "POST", "campaigns/query", page)).json()
+    assert [row["id"] for row in answer["result"]] == ids[:2]  # the seeded one comes first
+    assert answer["pagination"] == {"offset": 1, "pageSize": 2, "totalCount": 4}
+    newest = {"sorting": [{"field": "id", "order": "DESC"}], "pagination": {"pageSize": 5000}}
+    answer = (await call(web, "POST", "campaigns/query", newest)).json()
+    assert (answer["result"][0]["id"], answer["pagination"]) == (ids[2], {"offset": 0, "pageSize": 1000})
+
+
+def only(field: str, operator: str, value: Any, **more: Any) -> dict[str, Any]:
+    return {"filters": [{"field": field, "operator": operator, "value": value, **more}]}
+
+
+async def test_filters(web: httpx.AsyncClient) -> None:
+    found = await example(web)
+    above = found["campaigns"]
+    for word, asked in (
+        ("campaigns", only("name", "LIKE", "BRIEF", ignoreCase=True)),
+        ("campaigns", only("id", "IN", [above])),
+        ("campaigns", only("status", "EQUALS", "PAUSED")),
+        ("campaigns", only("startTime", "GREATER_THAN", "2027-01-01T00:00:00.000")),
+        ("adgroups", only("campaignId", "EQUALS", above)),
+        ("ads", only("adGroupId", "EQUALS", found["adgroups"])),
+        ("keywords", only("campaignId", "EQUALS", above)),
+    ):
+        assert [row["id"] for row in await result(web, "POST", f"{word}/query", asked)] == [found[word]]
+    both = await result(web, "POST", "campaigns/query", only("deleted", "IN", [True, False]))
+    assert [row["deleted"] for row in both] == [False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("word", "asked", "field"),
+    [
+        ("campaigns", only("id", "EQUALS", "1"), "filters.0.value"),
+        ("campaigns", only("dailyBudget", "EQUALS", 1), "filters.0.field"),
+        ("campaigns", only("id", "IN", []), "filters.0.value"),
+        ("adgroups", only("name", "LIKE", "x"), "filters.0.operator"),
+        ("adgroups", only("campaignId", "IN", [1]), "filters.0.operator"),
+        ("ads", only("name", "EQUALS", "x"), "filters.0.field"),
+        ("keywords", {}, "filters"),
+        ("campaigns", {"pagination": {"limit": 3}}, "pagination.limit"),
+    ],
+)
+async def test_filters_that_are_refused(web: httpx.AsyncClient, word: str, asked: dict[str, Any], field: str) -> None:
+    assert await refused(web, "POST", f"{word}/query", asked) == field
+
+
+# Creatives (sections 5 and 13)
+
+
+async def test_creatives(web: httpx.AsyncClient) -> None:
+    rows = await result(web, "POST", "creatives/query", only("creativeType", "EQUALS", "CUSTOM_PRODUCT_PAGE"))
+    assert [row["id"] for row in rows] == [CREATIVE, PENDING, INVALID, OTHER_APP]
+    foreign = await result(web, "GET", "creatives/123456")
+    assert (foreign["systemStatus"], foreign["destination"]["parameters"]["adamId"]) == ("VALID", "1440000001")
+    assert foreign["adAccountId"] == int(BERLIN)
+    sent = {"name": "New", "creativeType": "CUSTOM_PRODUCT_PAGE", "destination": rows[0]["destination"]}
+    made = await result(web, "POST", "creatives", sent)
+    assert made["systemStatus"] == "PENDING"
+    assert (
+        await refused(web, "PUT", f"creatives/{made['id']}", {"creativeType": "DEFAULT_PRODUCT_PAGE"}) == "creativeType"
+    )
