@@ -97,6 +97,8 @@ def outcome(network: Network, step: Step, request: Request, response: Response) 
     if 400 <= status < 500:
         return Rejected(error, "permission" if status == 403 else "not_found" if status == 404 else "input")
     if found is not None:
+        if good and step.items is not None and network.items(step, request, response):
+            return _items(network, step, request, response)  # the table may know how its items were refused
         return Ambiguous("The network reported an error that is in no table inside a success.", error)
     if not good:
         return Ambiguous(f"The network answered {status}.", error)
