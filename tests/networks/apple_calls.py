@@ -1,0 +1,103 @@
+"""What the tests of the Apple adapter share: a brief, answers as Apple gives them, a key, and a driver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from adsunify.brief import read_brief
+from adsunify.checks import check
+from adsunify.errors import InvalidInput
+from adsunify.network import Account
+from adsunify.networks.apple import plans
+from adsunify.networks.apple.tables import NETWORK
+from adsunify.reading import drive
+from adsunify.steps import Plan
+from adsunify.wire import Flow, Request, Response
+
+ACCOUNT = Account("apple", "7001", "EUR", "Europe/Berlin", {"orgId": "40669820", "paymentModel": "PAYG"})
+API = "https://api.ads.apple.com/v1"
+CONTEXT = {"X-AP-Context": "adAccountId=7001"}
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+BRIEF: dict[str, Any] = {
+    "name": "Brief name",
+    "goal": "app_installs",
+    "budget": {"amount": "45.00", "currency": "EUR", "period": "daily"},
+    "bid": "1.35",
+    "schedule": {"startAt": "2027-03-01T08:00:00Z", "endAt": "2027-04-01T07:59:59Z"},
+    "targeting": {"countries": ["DE", "AT"], "keywords": [{"text": "yoga timer"}]},
+    "creative": {"existingId": "880001"},
+    "platform": {"appId": "1440000001"},
+}
+OUTPUTS = {"campaign": {"id": "901"}, "adGroup": {"id": "902"}, "keywords": {"id": ["903"]}, "ad": {"id": "904"}}
+SECRET = ec.derive_private_key(0xAD5, ec.SECP256R1())
+KEY = SECRET.private_bytes(
+    serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+).decode()
+GIVEN = {"clientId": "SEARCHADS.c", "teamId": "SEARCHADS.t", "keyId": "k-1", "privateKey": KEY}
+
+
+def brief(**changes: Any) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
+    for path, new in changes.items():
+        *way, last = path.split("__")
+        holder = value
+        for part in way:
+            holder = holder[part]
+        if new is None:
+            holder.pop(last, None)
+        else:
+            holder[last] = new
+    return value
+
+
+def answer(body: Any, status: int = 200, **headers: str) -> Response:
+    lower = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response.of(status, lower, json.dumps(body).encode())
+
+
+def one(entity: Mapping[str, Any]) -> Response:
+    return answer({"result": dict(entity)})
+
+
+def page(*entities: Mapping[str, Any], offset: int = 0, total: int | None = None) -> Response:
+    pagination = {"offset": offset, "pageSize": 200, "totalCount": len(entities) if total is None else total}
+    return answer({"result": [dict(entity) for entity in entities], "pagination": pagination})
+
+
+def failed(code: str, status: int, message: str = "no", **headers: str) -> Response:
+    return answer({"error": {"code": code, "message": message, "details": []}}, status, **headers)
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, all of which it asks for, and what it asked."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def given(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    found = drive(flow, given)
+    assert not left
+    return found, asked
+
+
+def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
+    wanted = read_brief(brief(**changes))
+    check(NETWORK, account, wanted, now)
+    made, asked = run(plans.plan_create(account, wanted, now))
+    assert isinstance(made, Plan) and not asked
+    return made
+
+
+def issues_of(account: Account = ACCOUNT, **changes: Any) -> set[str]:
+    with pytest.raises(InvalidInput) as refusal:
+        created(account, **changes)
+    return {issue.path for issue in refusal.value.issues}
