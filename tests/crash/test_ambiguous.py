@@ -105,6 +105,7 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "pinterest": {"code": 987654, "message": "?"},
     "tiktok": {"code": 70707, "message": "?", "data": {}},
     "linkedin": {"status": 400, "code": "NOBODY_KNOWS", "message": "?"},
+    "reddit": {"error": {"code": 987654, "message": "?"}},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
     "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
 }
@@ -160,6 +161,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "snapchat": {"error_in_200": "rejected"},
     "tiktok": {},
     "linkedin": {},
+    "reddit": {},
     "pinterest": {},
     "x": {},  # its batches are refused as a whole
 }
