@@ -149,12 +149,13 @@ def test_a_fraction_of_nothing_is_a_whole_second() -> None:
 
 @pytest.mark.parametrize("name", words("headline body url imageUrl imageHash headlines descriptions"))
 def test_a_post_brings_its_own_content(name: str) -> None:
-    values = {
+    values: dict[str, Any] = {
         "headlines": ["One", "Two", "Three"],
         "descriptions": ["One", "Two"],
         **dict.fromkeys(("url", "imageUrl"), "https://shop.example/"),
     }
-    assert issues_of(**{f"creative__{name}": values.get(name, "text")}) == {f"creative.{name}"}
+    changes: dict[str, Any] = {f"creative__{name}": values.get(name, "text")}
+    assert issues_of(**changes) == {f"creative.{name}"}
 
 
 @pytest.mark.parametrize(

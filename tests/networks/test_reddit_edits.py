@@ -259,8 +259,8 @@ def test_what_the_post_says_is_fixed() -> None:
     assert refused("ad", Edit(creative={"existingId": "no"})) == {"creative.existingId"}
     twice = Edit({"url": "https://a.example/"}, creative={"url": "https://b.example/"})
     assert refusal_of(plans.plan_edit(ACCOUNT, "ad", "303", twice, NOW)) == {"creative.url"}
-    creative = Edit(creative={"existingId": "t3_new"})
-    assert refusal_of(plans.plan_edit(ACCOUNT, "adGroup", "202", creative, NOW)) == {"creative"}
+    another = Edit(creative={"existingId": "t3_new"})
+    assert refusal_of(plans.plan_edit(ACCOUNT, "adGroup", "202", another, NOW)) == {"creative"}
 
 
 def test_an_edit_of_nothing() -> None:
