@@ -1,0 +1,120 @@
+"""What the tests of the simulated Amplify API share: the examples of its sheet, and a logged-in client."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.outbrain import NETWORK
+
+BASE = "/api.outbrain.com/amplify/v0.1"
+USER = ("sandbox-outbrain", "sandbox-secret")
+NEW_YORK, TOKYO, BERLIN, NEWCOMER = (f"00{last:032x}" for last in (1, 2, 3, 4))
+# The examples of the sheet, section 5, word for word; ids of parents are put in by `example`.
+DAILY: dict[str, Any] = {
+    "name": "Brief name 4f2a", "amount": 60.5, "startDate": "2027-05-03", "runForever": True, "type": "DAILY",
+    "pacing": "SPEND_ASAP",
+}  # fmt: skip
+LIFETIME: dict[str, Any] = {
+    "name": "Brief name 4f2a", "amount": 1800, "startDate": "2027-05-03", "endDate": "2027-05-31", "runForever": False,
+    "type": "CAMPAIGN", "pacing": "AUTOMATIC",
+}  # fmt: skip
+CAMPAIGN: dict[str, Any] = {
+    "name": "Brief name", "enabled": False, "cpc": 0.42, "objective": "Traffic", "creativeFormat": "Standard",
+    "campaignOptimization": {"optimizationType": "TRAFFIC"},
+    "targeting": {"platform": ["DESKTOP", "MOBILE", "TABLET"], "locations": ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"],
+                  "locationsVersion": "V2"},
+}  # fmt: skip
+LINK: dict[str, Any] = {
+    "url": "https://shop.example/guide", "enabled": False, "text": "Ten ways to sleep better",
+    "description": "Short body", "sectionName": "Example Shop",
+    "imageMetadata": {"url": "https://shop.example/sleep.jpg"},
+}  # fmt: skip
+NOTHING = "nothing of this name is sent"
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
+        await log_in(web)
+        yield web
+
+
+async def log_in(web: httpx.AsyncClient) -> str:
+    """A fresh token for everything that follows."""
+    answer = await web.get(f"{BASE}/login", auth=USER)
+    assert answer.status_code == 200, answer.text
+    web.headers["OB-TOKEN-V1"] = answer.json()["OB-TOKEN-V1"]
+    return str(answer.json()["OB-TOKEN-V1"])
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+async def send(web: httpx.AsyncClient, method: str, path: str, content: Any) -> httpx.Response:
+    return await web.request(method, f"{BASE}/{path}", json=content)
+
+
+async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
+    answer = await web.get(f"{BASE}/{path}", params=query)
+    assert answer.status_code == 200, answer.text
+    assert re.fullmatch("[0-9a-f-]{36}", answer.headers["AMPLIFY-REQUEST-ID"])
+    return answer.json()
+
+
+def done(answer: httpx.Response) -> Any:
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def refused(answer: httpx.Response, status: int = 400) -> str:
+    """The message of a request that was refused as a whole."""
+    assert answer.status_code == status, answer.text
+    assert list(answer.json()) == ["moreInfo", "errorMessage"]
+    return str(answer.json()["errorMessage"])
+
+
+async def budget(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: Any) -> str:
+    return str(done(await send(web, "POST", f"marketers/{marketer}/budgets", body(DAILY, **change)))["id"])
+
+
+async def campaign(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    above = above or await budget(web)
+    return str(done(await send(web, "POST", "campaigns", body(CAMPAIGN, budgetId=above, **change)))["id"])
+
+
+async def link(web: httpx.AsyncClient, above: str, **change: Any) -> str:
+    return str(done(await send(web, "POST", f"campaigns/{above}/promotedLinks", body(LINK, **change)))["id"])
+
+
+async def example(web: httpx.AsyncClient) -> dict[str, str]:
+    """The three steps of the sheet's example."""
+    first = await budget(web)
+    second = await campaign(web, first)
+    return {"budget": first, "campaign": second, "promotedLink": await link(web, second)}
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "outbrain"})).json()["writes"]
+    return [(row["method"], row["kind"], row["id"]) for row in rows]
+
+
+async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
+    answer = await web.post("/_sandbox/faults", json={"network": "outbrain", "fault": fault, **more})
+    assert (answer.status_code, answer.json().get("note")) == (200, None)

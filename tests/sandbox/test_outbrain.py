@@ -1,0 +1,360 @@
+"""The simulated Amplify API over real HTTP: logging in, marketers, the sheet's example, lists, catalogs, reports."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sandbox.outbrain_calls import (
+    BASE,
+    BERLIN,
+    DAILY,
+    LIFETIME,
+    NEW_YORK,
+    NEWCOMER,
+    TOKYO,
+    USER,
+    Clock,
+    body,
+    budget,
+    campaign,
+    conversation,
+    done,
+    example,
+    link,
+    log_in,
+    read,
+    refused,
+    send,
+    tell,
+    writes,
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(clock) as web:
+        yield web
+
+
+# The whole way (sections 5 and 10)
+
+
+async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+    ids = await example(web)
+    assert await writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
+    assert {len(native_id) for native_id in ids.values()} == {34}
+    made = await read(web, f"campaigns/{ids['campaign']}")
+    assert (made["marketerId"], made["budget"]["id"], made["enabled"]) == (NEW_YORK, ids["budget"], False)
+    assert made["liveStatus"]["onAirReason"] == "CAMPAIGN_DISABLED"
+    assert (made["budget"]["currency"], made["budget"]["shared"]) == ("USD", False)
+    enabled = await send(web, "PUT", f"promotedLinks/{ids['promotedLink']}", {"enabled": True})
+    assert (enabled.status_code, enabled.content) == (200, b"")
+    made = done(await send(web, "PUT", f"campaigns/{ids['campaign']}", {"enabled": True}))
+    assert made["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
+    clock.instant += timedelta(days=163)  # 3 May 2027, 8 in the morning
+    await log_in(web)
+    assert (await read(web, f"campaigns/{ids['campaign']}"))["liveStatus"]["campaignOnAir"] is True
+    shown = await read(web, f"promotedLinks/{ids['promotedLink']}")
+    assert (shown["approvalStatus"]["status"], shown["onAirStatus"]["onAir"]) == ("Approved", True)
+    assert shown["text"] == "Ten ways to sleep better"
+
+
+async def test_a_lifetime_budget(web: httpx.AsyncClient) -> None:
+    made = done(await send(web, "POST", f"marketers/{NEW_YORK}/budgets", LIFETIME))
+    assert {name: made[name] for name in LIFETIME} == LIFETIME
+    assert (await read(web, f"budgets/{made['id']}"))["amountRemaining"] == 1800
+
+
+async def test_what_is_left_out_is_what_the_network_makes_of_it(web: httpx.AsyncClient) -> None:
+    above = await budget(web)
+    sent = {"name": "Bare", "budgetId": above, "cpc": 0.42, "targeting": {"platform": ["MOBILE"]}}
+    made = done(await send(web, "POST", "campaigns", sent))
+    assert (made["enabled"], made["objective"], made["creativeFormat"]) == (True, "Traffic", "Standard")
+    ad = done(await send(web, "POST", f"campaigns/{made['id']}/promotedLinks",
+                         {"url": "https://shop.example/guide", "enabled": True}))  # fmt: skip
+    assert ad["text"] == "Crawled headline"
+    assert (await read(web, f"campaigns/{made['id']}"))["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
+
+
+# Logging in (section 2)
+
+
+async def test_a_token_of_thirty_days(web: httpx.AsyncClient, clock: Clock) -> None:
+    answer = await web.get(f"{BASE}/login", auth=USER)
+    assert list(answer.json()) == ["OB-TOKEN-V1"]
+    clock.instant += timedelta(days=30, seconds=-1)
+    await read(web, "marketers")  # the earlier token is as good as the new one
+    clock.instant += timedelta(seconds=1)
+    refused(await web.get(f"{BASE}/marketers"), 401)
+
+
+@pytest.mark.parametrize("headers", [{}, {"OB-TOKEN-V1": "nonsense"}, {"Authorization": "Bearer nonsense"}])
+async def test_without_a_token(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    del web.headers["OB-TOKEN-V1"]
+    refused(await web.get(f"{BASE}/marketers", headers=headers), 401)
+
+
+@pytest.mark.parametrize("auth", [("sandbox-outbrain", "wrong"), ("another", "sandbox-secret")])
+async def test_a_wrong_password(web: httpx.AsyncClient, auth: tuple[str, str]) -> None:
+    refused(await web.get(f"{BASE}/login", auth=auth), 401)
+
+
+async def test_a_log_in_without_credentials(web: httpx.AsyncClient) -> None:
+    refused(await web.get(f"{BASE}/login"), 401)
+
+
+# Marketers (section 3)
+
+
+async def test_marketers(web: httpx.AsyncClient) -> None:
+    found = await read(web, "marketers")
+    assert found["count"] == 4
+    assert [row["id"] for row in found["marketers"]] == [NEW_YORK, TOKYO, BERLIN, NEWCOMER]
+    assert not {"currency", "timezone", "account"} & found["marketers"][0].keys()
+    assert found["marketers"][3]["enabled"] is False
+    one = await read(web, f"marketers/{TOKYO}", extraFields="Account")
+    assert (one["name"], one["account"]["type"]) == ("Demo Tokyo", "DIRECT")
+    refused(await web.get(f"{BASE}/marketers/{'0' * 34}"), 403)
+
+
+async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
+    for marketer, currency in ((NEW_YORK, "USD"), (TOKYO, "JPY"), (BERLIN, "EUR")):
+        assert {one["currency"] for one in (await read(web, f"marketers/{marketer}/budgets"))["budgets"]} == {currency}
+    assert await read(web, f"marketers/{NEWCOMER}/budgets") == {"count": 0, "budgets": []}
+    alone = await budget(web)
+    found = await read(web, f"marketers/{NEW_YORK}/budgets", detachedOnly="true")
+    assert [one["id"] for one in found["budgets"]] == [alone]
+
+
+# Lists (section 11)
+
+
+async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
+    above = await budget(web)
+    for position in range(26):
+        await campaign(web, above, name=f"Campaign {position}")
+    path = f"marketers/{NEW_YORK}/campaigns"
+    first = await read(web, path)
+    assert (first["count"], first["totalCount"]) == (25, 28)
+    rest = await read(web, path, limit=50, offset=25)
+    assert (rest["count"], rest["totalCount"]) == (3, 28)
+    assert not {one["id"] for one in first["campaigns"]} & {one["id"] for one in rest["campaigns"]}
+    every = await read(web, path, fetch="basic", limit=1)  # knows no pages
+    assert every["count"] == 28
+    assert list(every["campaigns"][0]) == ["id", "name"]
+    refused(await web.get(f"{BASE}/{path}", params={"limit": 51}))
+    refused(await web.get(f"{BASE}/{path}", params={"fromBudgetStartDate": "2027-01-01"}))
+    assert (await read(web, f"budgets/{above}/campaigns"))["totalCount"] == 26
+    assert (await read(web, f"budgets/{above}"))["shared"] is True
+
+
+async def test_archived_campaigns(web: httpx.AsyncClient) -> None:
+    native_id = await campaign(web)
+    assert done(await send(web, "PUT", f"campaigns/{native_id}", {"archived": True}))["autoArchived"] is True
+    path = f"marketers/{NEW_YORK}/campaigns"
+    assert native_id not in [one["id"] for one in (await read(web, path))["campaigns"]]
+    shown = (await read(web, path, includeArchived="true"))["campaigns"]
+    assert native_id in [one["id"] for one in shown]
+    taken = await send(web, "POST", "campaigns", {"name": "brief NAME", "budgetId": await budget(web, name="Other"),
+                                                  "cpc": 1, "targeting": {"platform": ["MOBILE"]}})  # fmt: skip
+    assert refused(taken) == "name: a campaign of this name exists"
+
+
+async def test_several_campaigns_at_once(web: httpx.AsyncClient) -> None:
+    one, other = await campaign(web), await campaign(web, await budget(web, name="Other"), name="Other")
+    found = await read(web, f"campaigns/{one},{other}/multiple")
+    assert [row["id"] for row in found["campaigns"]] == [one, other]
+    refused(await web.get(f"{BASE}/campaigns/{one},{'0' * 34}/multiple"), 404)
+
+
+async def test_promoted_links_by_pages(web: httpx.AsyncClient, clock: Clock) -> None:
+    above = await campaign(web)
+    ids = [await link(web, above, enabled=position == 0) for position in range(3)]
+    path = f"campaigns/{above}/promotedLinks"
+    found = await read(web, path, limit=2, offset=1)
+    assert (found["count"], found["totalCount"]) == (2, 3)
+    assert [one["id"] for one in found["promotedLinks"]] == ids[1:]
+    assert (await read(web, path, enabled="true"))["totalCount"] == 1
+    assert (await read(web, path, statuses="PENDING,REJECTED"))["totalCount"] == 3
+    rejected = await link(web, above, url="https://shop.example/ineligible")
+    clock.instant += timedelta(hours=1)
+    found = await read(web, path, statuses="REJECTED", extraFields="ImageURL,ImageMetaData")
+    assert [one["id"] for one in found["promotedLinks"]] == [rejected]
+    assert found["promotedLinks"][0]["imageUrl"] == "https://shop.example/sleep.jpg"
+    assert found["promotedLinks"][0]["approvalStatus"]["reasons"]
+    assert "imageMetadata" not in (await read(web, f"promotedLinks/{rejected}"))
+
+
+async def test_the_parts_of_targeting_are_asked_for(web: httpx.AsyncClient) -> None:
+    native_id = await campaign(web)
+    assert (await read(web, f"campaigns/{native_id}"))["targeting"] == {
+        "platform": ["DESKTOP", "MOBILE", "TABLET"], "locationsVersion": "V2",
+    }  # fmt: skip
+    shown = await read(web, f"campaigns/{native_id}", extraFields="Locations,CampaignOptimization")
+    assert [place["id"] for place in shown["targeting"]["locations"]] == ["0a1b2c3d4e5f60718293a4b5c6d7e8f9"]
+    assert shown["campaignOptimization"] == {"optimizationType": "TRAFFIC"}
+    places = await read(web, f"campaigns/{native_id}/locations")
+    assert (len(places["geoLocations"]), places["excludedGeoLocations"]) == (1, [])
+
+
+# Catalogs (sections 9 and 13)
+
+
+async def test_countries_are_searched_by_name(web: httpx.AsyncClient) -> None:
+    query = {"term": "Germany", "include": "Country", "exactMatch": "true", "locationsVersion": "V2"}
+    (hit,) = (await read(web, "locations/search", **query))["geoLocations"]
+    assert (hit["geoType"], hit["code"].strip(), len(hit["id"])) == ("Country", "DE", 32)
+    assert (await read(web, "locations/search", **{**query, "term": "DE"}))["geoLocations"] == []
+    (old,) = (await read(web, "locations/search", **{**query, "locationsVersion": "V1"}))["geoLocations"]
+    assert old["id"] != hit["id"]
+    wrong = {"platform": ["MOBILE"], "locations": [old["id"]], "locationsVersion": "V2"}
+    sent = {"name": "Place", "budgetId": await budget(web), "cpc": 1, "targeting": wrong}
+    assert refused(await send(web, "POST", "campaigns", sent)) == "targeting.locations.0: is no location of V2"
+    refused(await web.get(f"{BASE}/locations/search"))
+
+
+async def test_parts_of_countries(web: httpx.AsyncClient) -> None:
+    rows = (await read(web, "locations/search", term="new york", locationsVersion="V2", country="US"))["geoLocations"]
+    assert [(row["geoType"], row["code"]) for row in rows] == [("Region", "US-NY"), ("DMA", "501")]
+    assert rows[0]["canonicalName"] == "New York, United States"
+    fewer = await read(web, "locations/search", term="new york", exclude="DMA", limit=1)
+    assert [row["code"] for row in fewer["geoLocations"]] == ["NY"]
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "word", "name"),
+    [
+        ("interests/all", {}, "interests", "name"),
+        ("interests/search", {"term": "sleep"}, "interests", "name"),
+        ("iabcategories/all", {}, "categories", "categoryName"),
+        ("currencies", {}, "currencies", "code"),
+        (f"marketers/{NEW_YORK}/conversionEvents", {}, "conversionEvents", "name"),
+        (f"marketers/{NEW_YORK}/segments", {}, "segments", "name"),
+        ("metadata/supportedLanguages", {}, None, "name"),
+    ],
+)
+async def test_catalogs(web: httpx.AsyncClient, path: str, query: dict[str, str], word: str | None, name: str) -> None:
+    found = await read(web, path, **query)
+    rows = found if word is None else found[word]
+    assert rows
+    assert all(isinstance(row[name], str) for row in rows)
+
+
+@pytest.mark.parametrize(("path", "value"), [("browsers", "UCBrowser"), ("operatingSystems", "Ios")])
+async def test_bare_arrays_of_words(web: httpx.AsyncClient, path: str, value: str) -> None:
+    assert value in await read(web, f"metadata/{path}")
+
+
+# Reports (section 12)
+
+
+REPORT = {"from": "2026-11-01", "to": "2026-11-21", "breakdown": "daily", "limit": "500", "offset": "0",
+          "sort": "+fromDate", "includeArchivedCampaigns": "true", "enabledCampaignsOnly": "false"}  # fmt: skip
+
+
+async def report(web: httpx.AsyncClient, marketer: str = NEW_YORK, **change: str) -> Any:
+    return await read(web, f"reports/marketers/{marketer}/periodic", **{**REPORT, **change})
+
+
+async def test_a_report_of_every_day(web: httpx.AsyncClient) -> None:
+    found = await report(web)
+    assert [row["metadata"]["fromDate"] for row in found["results"]] == [f"2026-11-{on:02}" for on in range(1, 22)]
+    assert found["totalResults"] == 21
+    assert found == await report(web)
+    for row in found["results"]:
+        numbers = row["metrics"]
+        assert numbers["impressions"] > numbers["clicks"] > 0
+        assert numbers["totalConversions"] == numbers["conversions"] + numbers["viewConversions"]
+        assert "videoPlays" not in numbers
+    assert found["summary"]["clicks"] == sum(row["metrics"]["clicks"] for row in found["results"])
+    days = {marketer: (await report(web, marketer))["totalResults"] for marketer in (TOKYO, BERLIN, NEWCOMER)}
+    assert days == {TOKYO: 21, BERLIN: 21, NEWCOMER: 0}
+
+
+async def test_counts_with_decimals_and_whole_yen(web: httpx.AsyncClient) -> None:
+    answer = await web.get(f"{BASE}/reports/marketers/{TOKYO}/periodic", params=REPORT)
+    numbers = answer.json(parse_float=Decimal)["results"][0]["metrics"]
+    assert str(numbers["impressions"]).endswith(".00")
+    assert isinstance(numbers["spend"], int)
+
+
+async def test_what_a_report_leaves_out_by_itself(web: httpx.AsyncClient) -> None:
+    every, running = await report(web), await report(web, enabledCampaignsOnly="true")
+    assert every["summary"]["clicks"] > running["summary"]["clicks"]
+    short = {name: value for name, value in REPORT.items() if name in ("from", "to")}
+    bare = await read(web, f"reports/marketers/{NEW_YORK}/periodic", **short)
+    assert (len(bare["results"]), bare["totalResults"]) == (10, 21)
+    assert bare["summary"] == running["summary"]
+
+
+async def test_pages_and_orders_of_a_report(web: httpx.AsyncClient) -> None:
+    last = await report(web, limit="2", offset="20")
+    assert [row["metadata"]["fromDate"] for row in last["results"]] == ["2026-11-21"]
+    back = await report(web, sort="-fromDate", limit="1")
+    assert back["results"] == last["results"]
+    months = await report(web, breakdown="monthly", **{"from": "2026-09-15"})
+    assert [row["metadata"]["fromDate"] for row in months["results"]] == ["2026-09-15", "2026-10-01", "2026-11-01"]
+    assert (await report(web, includeVideoStats="true"))["results"][0]["metrics"]["videoPlays"] > 0
+    raw = f"{BASE}/reports/marketers/{NEW_YORK}/periodic?from=2026-11-01&to=2026-11-02&sort=+fromDate"
+    refused(await web.get(raw))  # a bare plus is a space
+
+
+async def test_days_to_come_have_no_rows(web: httpx.AsyncClient, clock: Clock) -> None:
+    assert (await report(web, **{"from": "2026-11-20", "to": "2026-12-20"}))["totalResults"] == 2
+    assert await read(web, "reports/fullDay") == {
+        "fullDayDate": "2026-11-20", "modificationTime": "2026-11-21 07:00:00",
+    }  # fmt: skip
+    clock.instant += timedelta(hours=16)  # another day in UTC, the same one in New York
+    assert (await read(web, "reports/fullDay"))["fullDayDate"] == "2026-11-20"
+    assert list(await read(web, "reports/dataFreshness")) == ["lastUpdateTime"]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"from": "2022-01-01"}, {"to": "2026-10-01"}, {"limit": "501"}, {"breakdown": "hourly"}, {"from": "20261101"},
+     {"sort": "fromDate"}],
+)  # fmt: skip
+async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, str]) -> None:
+    refused(await web.get(f"{BASE}/reports/marketers/{NEW_YORK}/periodic", params={**REPORT, **change}))
+
+
+async def test_reports_of_parts(web: httpx.AsyncClient) -> None:
+    rows = (await read(web, f"reports/marketers/{NEW_YORK}/campaigns/periodic", **REPORT))["campaignResults"]
+    assert len(rows) == 2
+    alone = await report(web, campaignId=rows[0]["campaignId"])
+    assert alone["results"] == rows[0]["results"]
+    ids = await example(web)
+    assert (await report(web, budgetId=ids["budget"]))["totalResults"] == 0
+
+
+# Faults (section 15)
+
+
+async def test_a_throttled_call_names_milliseconds(web: httpx.AsyncClient) -> None:
+    await tell(web, "status", value=429)
+    answer = await web.get(f"{BASE}/marketers")
+    refused(answer, 429)
+    assert answer.headers["rate-limit-msec-left"] == "1500"
+    assert "Retry-After" not in answer.headers
+    await tell(web, "status", value=429, path="/amplify/v0.1/login")
+    assert (await web.get(f"{BASE}/login", auth=USER)).headers["rate-limit-msec-left"] == "1500"
+
+
+@pytest.mark.parametrize("path", ["nothing", "marketers/", f"reports/marketers/{NEW_YORK}/content"])
+async def test_unknown_paths(web: httpx.AsyncClient, path: str) -> None:
+    refused(await web.get(f"{BASE}/{path}"), 404)
+
+
+async def test_budget_of_the_daily_example(web: httpx.AsyncClient) -> None:
+    answer = await web.post(f"{BASE}/marketers/{NEW_YORK}/budgets", json=body(DAILY))
+    assert done(answer)["amount"] == 60.5
+    assert await writes(web) == [("POST", "budget", answer.json()["id"])]
