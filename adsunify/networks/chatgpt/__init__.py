@@ -1,0 +1,1 @@
+"""OpenAI Advertiser API: ads in ChatGPT."""

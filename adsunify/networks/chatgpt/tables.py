@@ -1,0 +1,350 @@
+"""OpenAI Advertiser API v1 (OpenAPI document 2.3.0, beta): ads in ChatGPT. No sunset; its changelog tells of changes.
+
+Sources: OpenAI's OpenAPI document of June 2026, its documentation of September and October 2026; field reports.
+
+Three surprises. Ad groups and ads do not say what they belong to: whoever listed them knows. A bid for impressions is per
+single one, in micros, where people count per thousand. A read adds members that a write refuses, and a write
+replaces nested objects whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from functools import partial
+
+from adsunify.brief import CampaignBrief
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.network import (
+    Account,
+    Catalog,
+    ErrorRule,
+    Format,
+    Goal,
+    Input,
+    Level,
+    Login,
+    Metric,
+    Network,
+    Template,
+    whole_units,
+    words,
+)
+from adsunify.wire import Json, Request, read
+
+from . import native as openai
+from .settings import SETTINGS, wrong_body, wrong_title, wrong_url
+from .targeting import FORM, wrong_targeting
+
+# -- levels -------------------------------------------------------------------------------------------------------
+
+_level = partial(
+    Level,
+    id="/id",
+    name="/name",
+    status="/status",
+    states={openai.ACTIVE: "active", openai.PAUSED: "paused", openai.ARCHIVED: "archived"},
+    settable={"active": openai.ACTIVE, "paused": openai.PAUSED},
+    filters=openai.STATUSES,
+    born=openai.PAUSED,
+)
+
+CAMPAIGN = _level(
+    *("campaign", "campaign", "campaigns"),
+    shows={"targeting": ("/targeting",), "bidding": ("/bidding_type", "/conversion_event_setting_ids")},
+    note="Budget, schedule and targeting stand here. An edit's targeting takes locations and devices (platforms).",
+)
+AD_GROUP = _level(
+    *("adGroup", "ad_group", "ad_groups"),
+    parent="/campaign_id",
+    parent_kind="campaign",
+    shows={"targeting": ("/context_hints",), "bidding": ("/bidding_config",)},
+)
+AD = _level(
+    *("ad", "ad", "ads"),
+    parent="/ad_group_id",
+    parent_kind="adGroup",
+    shows={"creative": ("/creative", "/review_status", "/review")},
+    note="A new creative is reviewed at once, and so is every change of it.",
+)
+LEVELS = (CAMPAIGN, AD_GROUP, AD)
+
+
+# -- formats ------------------------------------------------------------------------------------------------------
+
+GOALS: Mapping[Goal, tuple[str, str]] = {
+    "traffic": (openai.CLICKS, openai.CLICK),
+    "awareness": (openai.IMPRESSIONS, openai.IMPRESSION),
+    "conversions": (openai.CONVERSIONS, openai.CLICK),
+}
+"""Of each goal the campaign's ``bidding_type`` and the ad group's ``billing_event_type``."""
+
+BIDS: Mapping[Goal, str] = {
+    "traffic": "maximum cost per click",
+    "awareness": "maximum cost per thousand impressions, with at most 3 decimal places",
+    "conversions": "target cost per conversion (a CPA bid); billing stays per click",
+}
+
+
+def bid_of(account: Account, brief: CampaignBrief) -> int:
+    """The bid in native micros: per impression, click or conversion. InvalidInput where they cannot hold it."""
+    impressions = GOALS[brief.goal][1] == openai.IMPRESSION
+    unit = openai.unit_of_impressions(account) if impressions else openai.unit(account)
+    return whole_units(unit, brief.bid or "", "bid")
+
+
+def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if Decimal(brief.budget.amount) < Decimal(openai.LEAST_BUDGET):
+        yield Issue("budget.amount", "too_small", f"OpenAI takes a budget of at least {openai.LEAST_BUDGET}.")
+    try:
+        bid_of(account, brief)
+    except InvalidInput as problem:
+        yield from problem.issues
+
+
+def _instants(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    schedule = brief.schedule
+    for path, instant in (("schedule.startAt", schedule.start_at), ("schedule.endAt", schedule.end_at)):
+        try:
+            if instant is not None:
+                openai.seconds(instant, path)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
+def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    if not brief.name.strip():
+        yield Issue("name", "invalid", "OpenAI takes no name of blanks only.")
+
+
+_LED = "only the goal conversions is led by an event"
+_BESIDE = "it is refused beside targeting.native, which says the same as"
+
+FORMATS = (
+    Format(
+        "chat_card",
+        "Chat card",
+        goals=tuple(GOALS),
+        periods=("lifetime",),
+        bid=BIDS,
+        inputs=(
+            Input("bid", "required", accepts="a lifetime budget is spent with a fixed bid"),
+            Input("schedule.endAt", "optional"),
+            Input("targeting.native", "required", test=wrong_targeting, accepts=f"some of {FORM}"),
+            Input("targeting.countries", "refused", reason=f"{_BESIDE} locations.countries"),
+            Input("targeting.locationIds", "refused", reason=f"{_BESIDE} locations.include[].id"),
+            Input("targeting.keywords", "refused", reason="there is no targeting by keywords"),
+            Input("creative.headline", "required", test=wrong_title),
+            Input("creative.body", "required", test=wrong_body),
+            Input("creative.url", "required", test=wrong_url),
+            Input(
+                "creative.imageUrl",
+                "one",
+                group="image",
+                test=wrong_url,
+                accepts="an address of a JPEG, PNG or WebP of at least 640 x 640 pixels, or an uploaded file's id",
+            ),
+            Input("creative.existingId", "one", group="image", accepts="the id of an uploaded file"),
+            Input("creative.imageHash", "refused", reason="an image is given by imageUrl or existingId"),
+            Input("creative.headlines", "refused", reason="a chat card has one headline"),
+            Input("creative.descriptions", "refused", reason="a chat card has one body"),
+            Input(
+                "platform.conversionEvent",
+                "required",
+                goals=("conversions",),
+                accepts="an active standard event of the catalog conversion_events",
+            ),
+            Input("platform.conversionEvent", "refused", reason=_LED),
+            Input(
+                "platform.pixelId",
+                "optional",
+                goals=("conversions",),
+                accepts="one of the event's sources, which decide",
+            ),
+            Input("platform.pixelId", "refused", reason=_LED),
+        ),
+        rules=(_name, _amounts, _instants),
+        notes=(
+            "An existing creative is an uploaded file: headline, body and url are needed beside it.",
+            "conversions: the bid is a target cost per conversion (CPA), while clicks are billed.",
+        ),
+    ),
+)
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+INTENDED_USES = words("inclusion exclusion bid_multiplier")
+STATIC = "platforms"
+"""The catalog that is a list of ours: nothing is asked."""
+
+
+def _word(sought: str) -> str:
+    """What stands after the colon where it cannot hold blanks: ids and words of the network have underscores."""
+    return sought.replace(" ", "_")
+
+
+def _geo(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.get("geo_lookup/search", {"q": sought, "limit": str(min(limit, openai.GEO_PAGE))})
+
+
+def _events(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.event_settings(limit, cursor)
+
+
+def _pixels(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.get("conversions/pixels", openai.paged(limit, cursor))
+
+
+def _audiences(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    use = _word(sought)
+    if use and use not in INTENDED_USES:
+        message = f"After the colon stands one of {', '.join(INTENDED_USES)}."
+        raise refused("resource", "catalog_suffix", message)
+    return openai.get("custom_audiences", openai.paged(limit, cursor) | ({"intended_use": use} if use else {}))
+
+
+def _ads(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    return openai.listed(AD, _word(sought), limit, cursor)
+
+
+def _none(account: Account, sought: str, cursor: str | None, limit: int) -> Request:
+    raise refused("resource", "catalog_suffix", "This catalog is a fixed list.")
+
+
+CATALOGS = (
+    Catalog(
+        *("geo_locations", _geo, "/results", "/id", "/canonical_name"),
+        suffix="required",
+        note="geo_locations:<text>; its ids are locations.include[].id",
+    ),
+    Catalog("conversion_events", _events, "/data", "/id", "/name", openai.next_cursor),
+    Catalog("pixels", _pixels, "/data", "/id", "/name", openai.next_cursor, note="The sources of events."),
+    Catalog(
+        *("custom_audiences", _audiences, "/data", "/id", "/name", openai.next_cursor),
+        suffix="optional",
+        note=f"custom_audiences:<{'|'.join(INTENDED_USES)}>",
+    ),
+    Catalog(
+        *("ads", _ads, "/data", "/id", "/name", openai.next_cursor),
+        suffix="required",
+        note="ads:<ad group id>; creative.file_id of a row is an image that can be used again",
+    ),
+    Catalog(STATIC, _none, "", "/id", "/id", note="What platforms.included takes; web is all of the web."),
+)
+
+
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
+
+TEMPLATES = (
+    Template(
+        "campaign",
+        "Clicks, 320 over its life",
+        {
+            "name": "Autumn boots",
+            "status": openai.PAUSED,
+            "bidding_type": openai.CLICKS,
+            "budget": {openai.LIFETIME_LIMIT: 320_000_000},
+            "start_time": 1_894_701_600,
+            "targeting": {"locations": {"countries": ["FR"]}},
+        },
+    ),
+    Template(
+        "adGroup",
+        "At most 1.85 for a click",
+        {
+            "name": "Autumn boots",
+            "status": openai.PAUSED,
+            "bidding_config": {
+                "billing_event_type": openai.CLICK,
+                "strategy": openai.FIXED_BID,
+                "max_bid_micros": 1_850_000,
+            },
+        },
+        "Its parentId is the campaign. A bid for impressions is per single impression.",
+    ),
+    Template(
+        "ad",
+        "A chat card",
+        {
+            "name": "Autumn boots",
+            "status": openai.PAUSED,
+            "creative": {
+                "type": openai.CHAT_CARD,
+                "title": "Boots for wet trails",
+                "body": "Waterproof pairs from 89 euros.",
+                "target_url": "https://northwind.example/boots",
+                "file_id": "file_31",
+            },
+        },
+        "Its parentId is the ad group.",
+    ),
+)
+
+
+def _delivered(row: Mapping[str, Json], name: str) -> Json:
+    """A figure of the delivery report; the schema also allows the name of the level before it."""
+    found = read(row, f"/{name}")
+    return found if found is not None else read(row, f"/{CAMPAIGN.native}_{name}")
+
+
+METRICS = (
+    Metric("impressions", "/impressions", "count", read=partial(_delivered, name="impressions")),
+    Metric("clicks", "/clicks", "count", read=partial(_delivered, name="clicks")),
+    Metric("spend", "/spend", "major", read=partial(_delivered, name="spend")),
+)
+CONVERSION_METRICS = (
+    Metric("conversions", "/conversions", "decimal", note="Within 30 days of a click or a day of a view."),
+    Metric(
+        *("conversionValue", "/order_created_attributed_sales", "major"),
+        note="The sales of the orders, where they are in the account's currency.",
+    ),
+)
+
+ERRORS = (
+    ErrorRule(
+        *("ambiguous", "network", "a page of something in between, which does not say what was done"),
+        (openai.NOT_JSON,),
+    ),
+    ErrorRule(
+        *("ambiguous", "network", "something with our key is there already, and we sent it once only"),
+        status=409,
+        actions=("create",),
+    ),
+    ErrorRule("rejected", "input", "what is there has changed meanwhile", status=409, actions=("update", "delete")),
+    ErrorRule("rejected", "input", "the request is malformed", status=400),
+    ErrorRule("rejected", "permission", "no access, or a feature that is not enabled", status=403),
+    ErrorRule("rejected", "not_found", "there is no such thing in the key's account", status=404),
+    ErrorRule("rejected", "input", "too large, or a report of too many rows", status=413),
+    ErrorRule("rejected", "input", "a value is not one that it takes", status=422),
+)
+
+NETWORK = Network(
+    code=openai.CODE,
+    title="ChatGPT Ads",
+    version=openai.VERSION,
+    hosts=(openai.HOST,),
+    login=Login(
+        "credentials",
+        note="An API key of Ads Manager (Settings, API keys) belongs to one ad account. There is no call to revoke it: "
+        "remove it there.",
+    ),
+    unit=openai.unit,
+    error=openai.error,
+    levels=LEVELS,
+    formats=FORMATS,
+    settings=SETTINGS,
+    catalogs=CATALOGS,
+    metrics=(*METRICS, *CONVERSION_METRICS),
+    errors=ERRORS,
+    money="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for a single one.",
+    templates=TEMPLATES,
+    wait=openai.wait,
+    notes=(
+        "Nothing can be deleted: what is deleted here is archived, which is final.",
+        "An active ad serves once it is reviewed, which takes minutes.",
+        "An account holds 5,000 campaigns that are not archived, 5,000 ad groups and 5,000 ads.",
+        "maximize_clicks and maximize_conversions need a daily budget: native endpoints only.",
+    ),
+)

@@ -1,0 +1,148 @@
+"""Targeting of a campaign: what a brief gives natively, and what an edit makes of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable
+from adsunify.steps import Change
+from adsunify.wire import Json, read
+
+from .native import AUDIENCES, EXCLUDED_LOCATIONS, MOST_LOCATIONS, PLATFORMS, TARGETING
+
+EVERYWHERE = "The targeting names no location: OpenAI serves in all locations that it has."
+FORM = "locations.countries, locations.include[].id, platforms.included, custom_audiences.ids"
+_COUNTRY = re.compile("[A-Z]{2}", re.ASCII).fullmatch
+
+
+# -- what a brief says --------------------------------------------------------------------------------------------
+
+
+def _is_list(value: Json, good: Callable[[Json], bool]) -> bool:
+    return isinstance(value, list | tuple) and bool(value) and all(map(good, value))
+
+
+def _is_id(value: Json) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_country(value: Json) -> bool:
+    return isinstance(value, str) and _COUNTRY(value) is not None
+
+
+def _is_location(value: Json) -> bool:
+    return isinstance(value, Mapping) and set(value) == {"id"} and _is_id(value["id"])
+
+
+def _has(value: Json, *names: str) -> bool:
+    """Whether it is an object with some of these members, and no other."""
+    return isinstance(value, Mapping) and bool(value) and set(value) <= set(names)
+
+
+def _wrong_locations(value: Json) -> str | None:
+    if not _has(value, "countries", "include"):
+        return "targeting.native.locations has countries or include, and nothing else"
+    if "countries" in value and not _is_list(value["countries"], _is_country):
+        return "locations.countries is a list of countries in two capital letters"
+    if "include" in value and not _is_list(value["include"], _is_location):
+        return "locations.include is a list of objects with an id, and nothing else"
+    if len(value.get("include", ())) > MOST_LOCATIONS:
+        return f"locations.include holds at most {MOST_LOCATIONS} locations"
+    return None
+
+
+def wrong_targeting(native: Json) -> str | None:
+    """What is wrong with ``targeting.native``; None where nothing is."""
+    if not _has(native, *TARGETING):
+        return f"the native targeting has these members only: {', '.join(TARGETING)}"
+    if "locations" in native and (wrong := _wrong_locations(native["locations"])) is not None:
+        return wrong
+    if "platforms" in native:
+        platforms = native["platforms"]
+        # Ads API: an empty list or object is refused
+        if not (_has(platforms, "included") and _is_list(platforms["included"], PLATFORMS.__contains__)):
+            return f"platforms.included is a list of some of {', '.join(PLATFORMS)}"
+    for name in AUDIENCES:
+        if name in native and not (_has(native[name], "ids") and _is_list(native[name]["ids"], _is_id)):
+            return f"{name} has one member, ids, a list of audiences"
+    excluded = native.get(EXCLUDED_LOCATIONS)
+    if EXCLUDED_LOCATIONS in native and not (isinstance(excluded, Mapping) and excluded):
+        return f"{EXCLUDED_LOCATIONS} is an object"
+    return None
+
+
+# -- what an edit says --------------------------------------------------------------------------------------------
+
+
+def _places(value: Json) -> dict[str, Json]:
+    """Locations as they are written: what was read is expanded by names and types."""
+    kept = _part(value, "countries", "include")
+    if "include" in kept:
+        include = kept["include"]
+        if not (isinstance(include, list) and all(_is_id(read(one, "/id")) for one in include)):
+            raise ProviderUnreadable("OpenAI: a location of the campaign has no id.")
+        kept["include"] = [{"id": one["id"]} for one in include]
+    return kept
+
+
+def _part(value: Json, *names: str) -> dict[str, Json]:
+    """The members of these names; others would be lost, and with them what they keep out."""
+    if not isinstance(value, Mapping) or any(one for name, one in value.items() if name not in names):
+        raise ProviderUnreadable("OpenAI: the campaign's targeting is not of a known form.")
+    return {name: value[name] for name in names if value.get(name)}
+
+
+_MEMBERS: Mapping[str, tuple[str, ...]] = {"platforms": ("included",), **dict.fromkeys(AUDIENCES, ("ids",))}
+
+
+def written(current: Json) -> dict[str, Json]:
+    """A campaign's targeting as it can be written again, from a fresh read."""
+    if current is None:
+        return {}
+    kept: dict[str, Json] = {}
+    for name, value in _part(current, *TARGETING).items():
+        part = _part(value, *_MEMBERS[name]) if name in _MEMBERS else _places(value)
+        if part:
+            kept[name] = part
+    return kept
+
+
+def _wanted_places(items: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
+    ids = [str(one["id"]) for one in items]
+    countries = [one for one in ids if _is_country(one)]
+    others = [{"id": one} for one in ids if not _is_country(one)]
+    return ({"countries": countries} if countries else {}) | ({"include": others} if others else {})
+
+
+def _issues(wanted: Mapping[str, Json]) -> Iterator[Issue]:
+    for name, value in wanted.items():
+        path = f"targeting.{name}"
+        if name == "excludedLocations":
+            reason = f"{EXCLUDED_LOCATIONS} is described nowhere; give the whole targeting in a native update"
+            yield Issue(path, "not_supported", f"OpenAI: {reason}.")
+        elif name not in ("locations", "devices"):
+            yield Issue(path, "not_supported", "OpenAI targets by locations and devices (its platforms).")
+        elif not value:
+            yield Issue(path, "required", "Without any, OpenAI would serve everywhere; a native update can clear it.")
+        elif any(one.get("radiusKm") is not None for one in value):
+            yield Issue(path, "not_supported", "OpenAI knows no radius around a location.")
+        elif name == "devices" and not all(one["id"] in PLATFORMS for one in value):
+            yield Issue(path, "choice", f"OpenAI's platforms are {', '.join(PLATFORMS)}.")
+        elif name == "locations" and len(value) > MOST_LOCATIONS:
+            yield Issue(path, "too_long", f"OpenAI takes at most {MOST_LOCATIONS} locations.")
+
+
+def merged(current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+    """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
+    issues = list(_issues(wanted))
+    if issues:
+        raise InvalidInput(issues)
+    targeting = written(current)
+    changes: list[Change] = []
+    for name, items in wanted.items():
+        native = "locations" if name == "locations" else "platforms"
+        new = _wanted_places(items) if native == "locations" else {"included": [one["id"] for one in items]}
+        changes.append(Change(f"targeting.{name}", targeting.get(native), new))
+        targeting[native] = new
+    return targeting, changes
