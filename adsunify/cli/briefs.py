@@ -89,16 +89,27 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "creative": {"existingId": "1166476031668015104"},
         "platform": {"fundingInstrumentId": "k9x2"},
     },
+    "outbrain": {
+        "bid": "0.42",
+        "targeting": {"countries": ["US"]},
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageUrl": "https://cdn.example/chairs.jpg",
+        },
+        "platform": {"brandName": "Example Shop"},
+    },
 }
 """What each network needs beside the shared part."""
 
 
 def brief(network: str, currency: str, now: datetime) -> dict[str, Any]:
-    """The network's brief: 20 a day, from tomorrow, for a month."""
+    """The network's brief: 30 a day, from tomorrow, for a month."""
     start = (now + timedelta(days=1)).replace(microsecond=0)
     return {
         **SHARED,
-        "budget": {"amount": "20", "currency": currency, "period": "daily"},
+        "budget": {"amount": "30", "currency": currency, "period": "daily"},
         "schedule": {
             "startAt": start.isoformat().replace("+00:00", "Z"),
             "endAt": (start + timedelta(days=30)).isoformat().replace("+00:00", "Z"),

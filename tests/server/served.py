@@ -19,9 +19,12 @@ from urllib.parse import urljoin
 import httpx
 from aiohttp import web
 from attrs import define, field, frozen
+from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
+from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.networks import adapter
 from adsunify.sandbox.networks import load
 from adsunify.sandbox.server import Sandbox
 from adsunify.service import access
@@ -309,10 +312,19 @@ async def press(browser: httpx.AsyncClient, page: httpx.Response) -> httpx.Respo
     )
 
 
+def given(network: str, **changes: str) -> dict[str, str]:
+    """What a person gives to connect a network without consent page."""
+    own = {to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}
+    return {"network": network, **own, **changes}
+
+
 async def connect(one: Served, network: str, name: str = "admin") -> str:
     """Connect a network; returns the account id of its account in US dollars."""
-    page = await consent(one, network, name)
-    assert page.status_code == 200, page.text
+    if adapter(network).network.login.kind == "credentials":
+        await one.person(name).post("/connections/credentials", given(network), 201)
+    else:
+        page = await consent(one, network, name)
+        assert page.status_code == 200, page.text
     await one.settled()
     accounts = await one.person(name).get("/accounts", network=network)
     found: str = next(account["accountId"] for account in accounts if account["currency"] == "USD")
@@ -427,5 +439,16 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
         "creative": {"existingId": "1166476031668015104"},
         "platform": {"fundingInstrumentId": "k9x2"},
+    },
+    "outbrain": {
+        "budget": {"amount": "30", "currency": "USD", "period": "daily"},  # 25 a day is the least
+        "bid": "0.42",
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageUrl": "https://cdn.example/chairs.jpg",
+        },
+        "platform": {"brandName": "Example Shop"},
     },
 }

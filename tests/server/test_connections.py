@@ -16,9 +16,13 @@ from sqlalchemy import select
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.store.schema import consents, secrets
 
-from .served import Served, brief, connect, consent
+from .served import Served, brief, connect, consent, given
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+CONSENTED = [code for code in ADAPTERS if adapter(code).network.login.kind != "credentials"]
+GIVEN = [code for code in ADAPTERS if code not in CONSENTED]
+consented = pytest.mark.parametrize("network", CONSENTED)
+"""Networks with a consent page; the others take credentials of a person's own."""
 
 
 @asynccontextmanager
@@ -71,7 +75,7 @@ async def test_the_link(empty: Served) -> None:
     assert token not in str(kept)
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@consented
 async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> None:
     async with browser() as client:
         going = await begun(empty, client, network)
@@ -123,8 +127,12 @@ async def test_what_is_no_link(empty: Served, token: str) -> None:
 
 @pytest.mark.parametrize("network", list(ADAPTERS))
 async def test_a_whole_round(empty: Served, network: str) -> None:
-    page = await consent(empty, network)
-    assert page.status_code == 200 and "connected" in page.text
+    if network in CONSENTED:
+        page = await consent(empty, network)
+        assert page.status_code == 200 and "connected" in page.text
+        said = page.text
+    else:
+        said = json.dumps(await empty.admin.post("/connections/credentials", given(network), 201))
     await empty.settled()
     accounts = await empty.admin.get("/accounts", network=network)
     connection = next(one for one in await empty.admin.get("/connections") if one["network"] == network)
@@ -139,7 +147,7 @@ async def test_a_whole_round(empty: Served, network: str) -> None:
     answers = json.dumps([accounts, await empty.admin.get("/connections"), [vars_(e) for e in await empty.events()]])
     kept = await empty.service.store.read(lambda open_: open_.execute(select(secrets.c.sealed)).all())
     for token in empty.networks.state.worlds[network].tokens:
-        assert token not in answers and token not in page.text and token not in str(kept)
+        assert token not in answers and token not in said and token not in str(kept)
 
 
 def vars_(event: Any) -> Any:
@@ -212,7 +220,7 @@ PROOF = {"x": "oauth_verifier", "tiktok": "auth_code"}
 """What proves a consent, where it is no ``code``."""
 
 
-@pytest.mark.parametrize("network", list(ADAPTERS))
+@consented
 async def test_a_forged_code(empty: Served, network: str) -> None:
     before = await connected(empty)
     async with browser() as client:
@@ -220,6 +228,19 @@ async def test_a_forged_code(empty: Served, network: str) -> None:
             address = await allowed(empty, client, network)
             page = await client.get(changed(address, **{PROOF.get(network, "code"): code}))
             assert page.status_code in (400, 422), page.text
+    assert await connected(empty) == before
+
+
+WRONG = {"outbrain": {"password": "mistaken"}}
+"""What is of the right form, and not right."""
+
+
+@pytest.mark.parametrize("network", GIVEN)
+async def test_wrong_credentials(empty: Served, network: str) -> None:
+    before = await connected(empty)
+    problem = await empty.admin.problem(400, "POST", "/connections/credentials", given(network, **WRONG[network]))
+    assert problem["code"] == "provider_token_refused"
+    assert "mistaken" not in json.dumps(problem)
     assert await connected(empty) == before
 
 
@@ -274,8 +295,9 @@ REVOKES = {
     "reddit": ("POST", "/api/v1/revoke_token"),
     "amazon": None,
     "x": ("POST", "/1.1/oauth/invalidate_token.json"),
+    "outbrain": None,
 }
-"""How a network is told that its tokens are no longer wanted; Snapchat and Amazon have no call for it."""
+"""How a network is told that its tokens are no longer wanted; Snapchat, Amazon and Outbrain have no call for it."""
 REVOKED = {"linkedin": 2}
 """How many tokens are revoked, each for itself."""
 ONLY_FORGOTTEN = {"pinterest"}

@@ -15,6 +15,8 @@ from .served import NEVER, Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
 MISSING = {("google", "ad"): "1~999999999"}
+TAKEN_FROM = {"outbrain": ("budgetId", "budgets")}
+"""The member of a native campaign that names something of the account, and the catalog it is found in."""
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 LEVELS = [
     (network, kind)
@@ -197,6 +199,10 @@ async def test_a_native_creation_and_its_update(server: Served, network: str) ->
     assert "campaign" in templates
     path = at(server, network, "campaign")
     payload = json.loads(dumps(dict(templates["campaign"].payload)))
+    if network in TAKEN_FROM:
+        member, resource = TAKEN_FROM[network]
+        rows = await server.admin.get(f"/accounts/{server.accounts[network]}/catalogs/{resource}")
+        payload[member] = rows[0]["id"]
     operation = await server.admin.post(path, {"payload": payload}, 201)
     assert (operation["action"], operation["risk"]) == ("create", "low")
     done = await ended(server, operation)
