@@ -275,6 +275,12 @@ def test_a_change_is_good_when_the_answer_names_the_same_entity() -> None:
         assert isinstance(verdict(step, other), Ambiguous)
 
 
+@pytest.mark.parametrize("entity_id", ["101/ads", "a?b", "..", ""])
+def test_an_id_that_is_none(entity_id: str) -> None:
+    assert refusal_of(plans.plan_status(ACCOUNT, "ad", entity_id, "paused")) == {"entityId"}
+    assert refusal_of(plans.plan_delete(ACCOUNT, "ad", entity_id)) == {"entityId"}
+
+
 def test_a_status_that_cannot_be_set() -> None:
     assert refusal_of(plans.plan_status(ACCOUNT, "ad", "303", "archived")) == {"status"}
 
@@ -308,6 +314,8 @@ def test_a_native_create_may_be_active() -> None:
         ("adGroup", {"name": "a", "campaign_id": 1}, "1", {"payload.campaign_id"}),
         ("ad", {"name": "a", "campaign_id": "1"}, "2", {"payload.campaign_id"}),
         ("ad", {"name": "a", "configured_status": "LIVE"}, "2", {"payload.configured_status"}),
+        ("adGroup", {"name": "a", "targeting": {"place": ["US"]}}, "2", {"payload.targeting"}),
+        ("adGroup", {"name": "a", "targeting": ["US"]}, "2", {"payload.targeting"}),
     ],
 )
 def test_native_creates_that_are_refused(kind: Any, payload: Any, parent: str | None, paths: set[str]) -> None:
@@ -339,6 +347,8 @@ def test_native_update(payload: dict[str, Any], risk: str) -> None:
         ("adGroup", {"campaign_id": "1"}, None, {"payload.campaign_id"}),
         ("ad", {"ad_group_id": "1"}, None, {"payload.ad_group_id"}),
         ("ad", {"effective_status": "ACTIVE"}, None, {"payload.effective_status"}),
+        ("campaign", {"objective": "SALES"}, None, {"payload.objective"}),
+        ("adGroup", {"goal_type": "LIFETIME_SPEND"}, None, {"payload.goal_type"}),
         ("campaign", {"name": "New"}, "1", {"parentId"}),
     ],
 )

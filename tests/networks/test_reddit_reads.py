@@ -219,6 +219,11 @@ def test_a_next_page_stays_at_reddit(address: Any) -> None:
         assert refusal_of(reads.entities(ACCOUNT, "ad", Query(cursor=address))) == {"cursor"}
 
 
+def test_a_cursor_is_one_of_its_own_list() -> None:
+    other = Query(cursor=f"{API}/ad_accounts/a2_other/ads?page.token=2")
+    assert refusal_of(reads.entities(ACCOUNT, "ad", other)) == {"cursor"}
+
+
 def test_a_list_that_never_ends() -> None:
     following = f"{BELOW}/campaigns?page.token=2"
     again = listed(campaign(1), following=following)
@@ -268,8 +273,9 @@ def test_lists_that_are_refused(kind: str, query: Query, path: str) -> None:
 def test_one_entity() -> None:
     found, (request,) = run(reads.entity(ACCOUNT, "campaign", "1"), data(campaign(1)))
     assert (found.id, found.native_status, filled(request)) == ("1", "ACTIVE", f"{API}/campaigns/1")
-    with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "campaign", "1"), data(campaign(2)))
+    for other in (campaign(2), {**campaign(1), "id": 1}):
+        with pytest.raises(ProviderUnreadable):
+            run(reads.entity(ACCOUNT, "campaign", "1"), data(other))
     with pytest.raises(ProviderNotFound):
         run(reads.entity(ACCOUNT, "campaign", "1"), data({**campaign(1), "ad_account_id": "a2_other"}))
     with pytest.raises(ProviderNotFound):

@@ -13,7 +13,7 @@ from adsunify.errors import InvalidInput, ProviderUnreadable, refused
 from adsunify.money import MICROS
 from adsunify.network import Account, Found, Unit, currency_of, words
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, need, read, rows, text
+from adsunify.wire import Json, Request, Response, filled, need, read, rows, text
 
 CODE = "reddit"
 VERSION = "v3"
@@ -68,9 +68,10 @@ WRITABLE: Mapping[str, tuple[str, ...]] = {
     ),
 }
 """What a create may carry, by kind."""
-MONEY = words("goal_value bid_value spend_cap bid_strategy goal_type")
+MONEY = words("goal_value bid_value spend_cap bid_strategy")
 """Members that decide what may be spent: whether that is more is known only where it was read before."""
 
+_ID = re.compile(r"[A-Za-z0-9_-]+").fullmatch
 _POST = re.compile(r"t3_[^\s/]+").fullmatch
 _FRACTION = re.compile(r"\.0*[1-9]").search
 
@@ -78,6 +79,13 @@ _FRACTION = re.compile(r"\.0*[1-9]").search
 def not_a_post(post_id: str) -> str | None:
     """What is wrong with the id of a post; None where nothing is. A job that makes a post is none yet."""
     return None if _POST(post_id) else "a post's id begins with t3_; the id of a job or a link is none"
+
+
+def known_id(entity_id: str) -> str:
+    """The id as it stands in an address; InvalidInput for what is none of Reddit's."""
+    if not _ID(entity_id):
+        raise refused("entityId", "malformed", "An id of Reddit has letters, digits and underscores only.")
+    return entity_id
 
 
 # -- money and time -----------------------------------------------------------------------------------------------
@@ -174,15 +182,19 @@ def page(request: Request, cursor: str | None) -> Request:
     """The request of a list at the page of a cursor: Reddit's address of it, which says everything by itself."""
     if cursor is None:
         return request
-    if not _ours(cursor):
+    if not _ours(cursor) or urlsplit(cursor).path != urlsplit(filled(request)).path:
         raise refused("cursor", "malformed", "This is no cursor of this list.")
-    return evolve(request, url=cursor, path={}, query={})
+    return _at(request, cursor)
+
+
+def _at(request: Request, address: str) -> Request:
+    return evolve(request, url=address, path={}, query={})
 
 
 def following(request: Request, response: Response) -> Request | None:
     """The request of the next page; a POST sends its body again."""
     found = next_url(response)
-    return None if found is None else page(request, found)
+    return None if found is None else _at(request, found)
 
 
 # -- errors and waits ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, risk_of, settings_of
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -17,7 +17,7 @@ from adsunify.errors import (
     refused,
 )
 from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import ask, pages, settled
+from adsunify.reading import maybe, pages, settled
 from adsunify.steps import (
     Action,
     Binding,
@@ -38,7 +38,7 @@ from . import native as reddit
 from .reads import editable
 from .settings import closed
 from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
-from .targeting import everywhere, merged
+from .targeting import everywhere, merged, not_native
 
 ID = "id"
 STATUS = "configured_status"
@@ -73,7 +73,7 @@ def _change(
     told: Changes = (),
 ) -> Step:
     """A step that changes members of one entity; the answer names the same entity."""
-    request = reddit.sent("PATCH", f"/{one.path}/{{id}}", {"id": entity_id}, changed)
+    request = reddit.sent("PATCH", f"/{one.path}/{{id}}", {"id": reddit.known_id(entity_id)}, changed)
     same = (Promise("/body/data/id", entity_id),)
     return Step(key or one.kind, one.kind, does, request, action, entity_id, parent, promises=same, changes=tuple(told))
 
@@ -171,6 +171,11 @@ def _foreign(one: Level, payload: Mapping[str, Json], accepted: Sequence[str]) -
         if name not in accepted:
             message = f"Reddit lets a {one.native} have these written: {', '.join(accepted)}."
             yield Issue(f"payload.{name[:60]}", "not_supported", message)
+    targeting = payload.get("targeting")
+    if targeting is not None and "targeting" in accepted:
+        wrong = not_native(targeting) if isinstance(targeting, Mapping) else "targeting is an object"
+        if wrong:
+            yield Issue("payload.targeting", "invalid", f"Reddit: {wrong}.")
     if payload.get(STATUS, one.born) not in reddit.STATUSES:
         yield Issue(f"payload.{STATUS}", "choice", f"Reddit takes these: {', '.join(reddit.STATUSES)}.")
 
@@ -213,8 +218,8 @@ def plan_update(
     """Native members of one entity replaced, each as a whole. An amount may be a raise: it is not read before."""
     one = level(NETWORK, kind)
     _no_parent(one, parent_id)
-    # Ads API: the parent can only be read once the entity is there.
-    accepted = [name for name in reddit.WRITABLE[kind] if name != _member(one)]
+    locked = {setting.native for setting in settings_of(NETWORK, kind) if isinstance(setting.lock, str)}
+    accepted = [name for name in reddit.WRITABLE[kind] if f"/{name}" not in locked]
     issues = list(_foreign(one, payload, accepted))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
@@ -355,11 +360,8 @@ UNTOLD = (PermissionRefused, ProviderThrottled, ProviderUnreadable, ProviderNotF
 def _has_post(post_id: str) -> Flow[bool]:
     """Whether there is such a post: one of either form is complete once it can be read."""
     for path in ("posts", "structured_posts"):
-        try:
-            yield from ask(NETWORK, reddit.asked(f"/{path}/{{id}}", {"id": post_id}))
-        except ProviderNotFound:
-            continue
-        return True
+        if (yield from maybe(NETWORK, reddit.asked(f"/{path}/{{id}}", {"id": post_id}))) is not None:
+            return True
     return False
 
 
@@ -395,6 +397,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     except UNTOLD as problem:
         warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
     try:
+        # Of all modes, so that one that cannot pay says why.
         instruments = reddit.of_account(account, "funding_instruments", {"mode": "ALL"})
         instrument = yield from _found(instruments, brief.platform.funding_instrument_id)
         issues += _unfit(instrument, account.currency)

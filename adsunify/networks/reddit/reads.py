@@ -144,12 +144,19 @@ def accounts() -> Flow[list[FoundAccount]]:
 # -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
+def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
+    found = reading.entity(one, row)
+    if not isinstance(read(row, one.id), str):  # Ads API: all ids are texts
+        raise ProviderUnreadable(f"The id of a {one.native} in the answer is no text.")
+    return found
+
+
 def tree(account: Account) -> Flow[Tree]:
     """Campaigns, ad groups and ads, each to the last page."""
     nodes: list[Entity] = []
     for one in LEVELS:
         rows = yield from _listed(reddit.of_account(account, one.path, {"page.size": str(reddit.LARGEST_PAGE)}))
-        nodes += [reading.entity(one, row) for row in rows]
+        nodes += [_entity(one, row) for row in rows]
     return Tree(nest(nodes))
 
 
@@ -168,7 +175,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     found: tuple[Entity, ...] = ()
     for _ in range(FILTER_PAGES):
         response = yield from ask(NETWORK, reddit.page(reddit.of_account(account, one.path, asked), cursor))
-        read_here = [reading.entity(one, row) for row in reddit.listed(response)]
+        read_here = [_entity(one, row) for row in reddit.listed(response)]
         found = tuple(entity for entity in read_here if _wanted(entity, query))
         following = reddit.next_url(response)
         if following is not None and following == cursor:
@@ -189,7 +196,7 @@ def _wanted(found: Entity, query: Query) -> bool:
 
 def _own(account: Account, one: Level, native: Mapping[str, Json], entity_id: str) -> Entity:
     """The entity that was asked for; the address alone does not say which account it is of."""
-    found = reading.entity(one, native)
+    found = _entity(one, native)
     if found.id != entity_id:
         raise ProviderUnreadable(f"Reddit answered another {one.native} than the one that was asked for.")
     if text(native, "/ad_account_id", account.native_id) != account.native_id:
@@ -200,7 +207,7 @@ def _own(account: Account, one: Level, native: Mapping[str, Json], entity_id: st
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     """One entity, whatever its status."""
     one = level(NETWORK, kind)
-    response = yield from ask(NETWORK, reddit.asked(f"/{one.path}/{{id}}", {"id": entity_id}))
+    response = yield from ask(NETWORK, reddit.asked(f"/{one.path}/{{id}}", {"id": reddit.known_id(entity_id)}))
     return _own(account, one, reddit.one_of(response, one.native), entity_id)
 
 
