@@ -30,6 +30,8 @@ ADAPTERS: Mapping[str, str] = {
     "reddit": "adsunify.networks.reddit",
     "amazon": "adsunify.networks.amazon",
     "x": "adsunify.networks.x",
+    "chatgpt": "adsunify.networks.chatgpt",
+    "apple": "adsunify.networks.apple",
 }
 """Network code to the folder of its adapter."""
 

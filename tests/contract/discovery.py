@@ -65,11 +65,16 @@ SAMPLES_OF: Mapping[str, Mapping[str, Json]] = {
     },
     # Its least budget counts for every day, also under a lifetime budget.
     "outbrain": {"schedule.endAt": "2030-01-15T21:00:00Z", "targeting.native": {"platform": ["DESKTOP"]}},
+    "apple": {
+        "targeting.locationIds": ["AdminArea:20039"],
+        "targeting.native": {"countryOrRegion": {"include": ["US"]}},
+    },
     "x": {
         "targeting.native": {
             "criteria": [{"targeting_type": "GENDER", "targeting_value": "1", "operator_type": "EQ"}],
         },
     },
+    "chatgpt": {"targeting.native": {"locations": {"countries": ["US"]}}},
 }
 """Values in the form that a network's rows ask for in words."""
 

@@ -108,6 +108,7 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "reddit": {"error": {"code": 987654, "message": "?"}},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
     "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
+    "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}},
 }
 """An error in a success that stands in no table."""
 ON_THE_WIRE: Mapping[str, Act | Unread] = {
@@ -164,6 +165,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "reddit": {},
     "pinterest": {},
     "x": {},  # its batches are refused as a whole
+    "apple": {"partial": "rejected", "error_in_200": "rejected"},
 }
 
 

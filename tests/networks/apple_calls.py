@@ -18,7 +18,7 @@ from adsunify.network import Account
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
 from adsunify.reading import drive
-from adsunify.steps import Plan
+from adsunify.steps import Outputs, Plan
 from adsunify.wire import Flow, Request, Response
 
 ACCOUNT = Account("apple", "7001", "EUR", "Europe/Berlin", {"orgId": "40669820", "paymentModel": "PAYG"})
@@ -35,7 +35,7 @@ BRIEF: dict[str, Any] = {
     "creative": {"existingId": "880001"},
     "platform": {"appId": "1440000001"},
 }
-OUTPUTS = {"campaign": {"id": "901"}, "adGroup": {"id": "902"}, "keywords": {"id": ["903"]}, "ad": {"id": "904"}}
+OUTPUTS: Mapping[str, Outputs] = {"campaign": {"id": "901"}, "adGroup": {"id": "902"}, "keywords": {"id": ["903"]}, "ad": {"id": "904"}}
 SECRET = ec.derive_private_key(0xAD5, ec.SECP256R1())
 KEY = SECRET.private_bytes(
     serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

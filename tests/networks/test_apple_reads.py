@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
@@ -20,7 +21,7 @@ from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
 from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
 from adsunify.reading import Query
-from adsunify.wire import Request, filled
+from adsunify.wire import Flow, Request, filled
 
 from .apple_calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, answer, failed, one, page, run
 
@@ -497,7 +498,7 @@ def test_settings() -> None:
 @pytest.mark.parametrize("body", [[], {}, {"result": None}, {"result": 5}, {"result": {"x": 1}}, {"result": [5]}, "x"])
 def test_readers_raise_nothing_of_their_own(body: Any) -> None:
     reply = answer(body)
-    flows = [
+    flows: list[Callable[[], Flow[Any]]] = [
         lambda: reads.accounts(),
         lambda: reads.tree(ACCOUNT),
         lambda: reads.entities(ACCOUNT, "ad", Query()),

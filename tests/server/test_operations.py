@@ -31,6 +31,7 @@ CREATES = {
     "reddit": "/api/v3/ad_accounts/*/campaigns",
     "amazon": "/sp/campaigns",
     "x": "/12/accounts/*/campaigns",
+    "apple": "/v1/campaigns",
 }
 """The first write of a create, as the faults name it."""
 ANSWERS_EMPTY = {"linkedin"}

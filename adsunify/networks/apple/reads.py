@@ -272,10 +272,12 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     if end < oldest:
         message = f"Apple Ads reports by days for the last {HISTORY_DAYS} days only: from {oldest} on."
         raise refused("startDate", "out_of_range", message)
-    since = max(start, oldest)
+    since, until = max(start, oldest), min(end, today)
+    if since > until:  # all of it lies ahead
+        return Insights.of((), Coverage(start, end, account.timezone, provisional_from=start))
     everything = apple.queried(account, CAMPAIGN.path, [apple.where("deleted", "IN", [True, False])])
     ids = [ident(row, CAMPAIGN.id, CAMPAIGN.native) for row in (yield from _rows(everything))]
-    native = yield from _reported(account, since, end, list(dict.fromkeys(ids)))
+    native = yield from _reported(account, since, until, list(dict.fromkeys(ids)))
     notes = [metric.note for metric in METRICS if metric.note]
     missing: tuple[DateRange, ...] = ()
     if since > start:
@@ -283,7 +285,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         notes.append(f"Apple Ads reports by days for the last {HISTORY_DAYS} days only.")
     provisional = max(start, today) if end >= today else None
     coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
-    return Insights.of(_figures(native, since, end), coverage, native)
+    return Insights.of(_figures(native, since, until), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
