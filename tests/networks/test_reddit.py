@@ -407,7 +407,7 @@ def test_preflight_looks_on_every_page() -> None:
         ((failing(404), POST, INSTRUMENTS, PIXELS), set(), 0),
         ((failing(404), failing(404), INSTRUMENTS, PIXELS), {("creative.existingId", "not_found")}, 0),
         ((failing(403), INSTRUMENTS, PIXELS), set(), 1),
-        ((failing(503), failing(503), failing(429)), set(), 3),
+        ((failing(503), failing(400), failing(429)), set(), 3),
         (
             (POST, listed(), listed()),
             {("platform.fundingInstrumentId", "not_found"), ("platform.pixelId", "not_found")},

@@ -7,15 +7,7 @@ from datetime import datetime
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of, settings_of
-from adsunify.errors import (
-    InvalidInput,
-    Issue,
-    PermissionRefused,
-    ProviderNotFound,
-    ProviderThrottled,
-    ProviderUnreadable,
-    refused,
-)
+from adsunify.errors import InvalidInput, Issue, ProviderError, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, pages, settled
 from adsunify.steps import (
@@ -353,9 +345,6 @@ def _targeting(entity: Mapping[str, Json], edit: Edit) -> tuple[Body, Changes]:
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 
-UNTOLD = (PermissionRefused, ProviderThrottled, ProviderUnreadable, ProviderNotFound)
-"""What a look-up may meet with that says nothing of the brief."""
-
 
 def _has_post(post_id: str) -> Flow[bool]:
     """Whether there is such a post: one of either form is complete once it can be read."""
@@ -387,25 +376,28 @@ def _unfit(instrument: Mapping[str, Json] | None, currency: str | None) -> Itera
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-    """Whether the post is complete, the funding instrument can pay, and the account has the pixel."""
+    """Whether the post is complete, the funding instrument can pay, and the account has the pixel.
+
+    What cannot be looked up says nothing of the brief: it is a warning.
+    """
     issues: list[Issue] = []
     warnings: list[str] = []
     try:
         if not (yield from _has_post(brief.creative.existing_id or "")):
             message = "Reddit has no such post, or it is still being made."
             issues.append(Issue("creative.existingId", "not_found", message))
-    except UNTOLD as problem:
+    except ProviderError as problem:
         warnings.append(f"Whether the post is complete could not be checked: {problem.message}")
     try:
         # Of all modes, so that one that cannot pay says why.
         instruments = reddit.of_account(account, "funding_instruments", {"mode": "ALL"})
         instrument = yield from _found(instruments, brief.platform.funding_instrument_id)
         issues += _unfit(instrument, account.currency)
-    except UNTOLD as problem:
+    except ProviderError as problem:
         warnings.append(f"Whether the funding instrument can pay could not be checked: {problem.message}")
     try:
         if (yield from _found(reddit.of_account(account, "pixels"), brief.platform.pixel_id)) is None:
             issues.append(Issue("platform.pixelId", "not_found", "Reddit: the account has no such pixel."))
-    except UNTOLD as problem:
+    except ProviderError as problem:
         warnings.append(f"Whether the account has the pixel could not be checked: {problem.message}")
     return issues, warnings
