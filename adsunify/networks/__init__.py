@@ -32,6 +32,7 @@ ADAPTERS: Mapping[str, str] = {
     "x": "adsunify.networks.x",
     "chatgpt": "adsunify.networks.chatgpt",
     "apple": "adsunify.networks.apple",
+    "outbrain": "adsunify.networks.outbrain",
 }
 """Network code to the folder of its adapter."""
 
