@@ -2,8 +2,8 @@
 
 Sources: OpenAI's OpenAPI document of June 2026, its documentation of September and October 2026; field reports.
 
-Three surprises. Ad groups and ads do not say what they belong to: whoever listed them knows. A bid for impressions is per
-single one, in micros, where people count per thousand. A read adds members that a write refuses, and a write
+Three surprises. Ad groups and ads do not say what they belong to: whoever listed them knows. A bid for impressions is
+per single one, in micros, where people count per thousand. A read adds members that a write refuses, and a write
 replaces nested objects whole.
 """
 
