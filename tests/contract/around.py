@@ -104,6 +104,9 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
     body = step.request.body
     if not isinstance(body, Mapping):
         return
+    if len(body) == 1 and isinstance(inside := next(iter(body.values())), Mapping):
+        yield f"/body/{next(iter(body))}", inside, step.kind  # an envelope around one entity
+        return
     lists = [(name, one) for name, one in body.items() if isinstance(one, list) and one and isinstance(one[0], Mapping)]
     if not lists or (step.items is None and not any("create" in str(one[0]) for _, one in lists)):
         yield "/body", body, step.kind
