@@ -32,6 +32,7 @@ CREATES = {
     "amazon": "/sp/campaigns",
     "x": "/12/accounts/*/campaigns",
     "apple": "/v1/campaigns",
+    "outbrain": "/amplify/v0.1/marketers/*/budgets",
 }
 """The first write of a create, as the faults name it."""
 ANSWERS_EMPTY = {"linkedin"}
