@@ -1,0 +1,144 @@
+"""What the tests of the simulated OpenAI Advertiser API share: the bodies of its sheet, and a client with a key."""
+
+import itertools
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+
+from adsunify.sandbox import sandbox
+from adsunify.sandbox.networks.chatgpt import NETWORK
+
+V1 = "/api.ads.openai.com/v1"
+KEY = "sandbox-chatgpt-key"
+TOKYO, PARIS = "sandbox-chatgpt-key-tokyo", "sandbox-chatgpt-key-paris"
+# The bodies of the sheet, section 5, word for word; ids of parents are put in by `example`.
+CAMPAIGN: dict[str, Any] = {
+    "name": "Autumn boots",
+    "status": "paused",
+    "bidding_type": "clicks",
+    "budget": {"lifetime_spend_limit_micros": 320000000},
+    "start_time": 1796083200,
+    "end_time": 1797292800,
+    "targeting": {"locations": {"countries": ["FR"]}},
+}
+AD_GROUP: dict[str, Any] = {
+    "campaign_id": "cmpn_9",
+    "name": "Autumn boots",
+    "status": "paused",
+    "bidding_config": {"billing_event_type": "click", "strategy": "fixed_bid", "max_bid_micros": 1850000},
+}
+AD: dict[str, Any] = {
+    "ad_group_id": "adgrp_4",
+    "name": "Autumn boots",
+    "status": "paused",
+    "creative": {
+        "type": "chat_card",
+        "title": "Boots for wet trails",
+        "body": "Waterproof pairs from 89 euros.",
+        "target_url": "https://northwind.example/boots",
+        "file_id": "file_31",
+    },
+}
+NOTHING = "nothing of this name is sent"
+_counted = itertools.count()
+
+
+class Clock:
+    """The only thing that is not real here."""
+
+    def __init__(self) -> None:
+        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.instant
+
+
+@asynccontextmanager
+async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client with the key of New York, and a sandbox of its own."""
+    headers = {"Authorization": f"Bearer {KEY}", "Accept": "application/json", "User-Agent": "tea-shop/1.0"}
+    async with (
+        sandbox(networks=[NETWORK], clock=clock) as running,
+        httpx.AsyncClient(base_url=running.url, headers=headers) as web,
+    ):
+        yield web
+
+
+def use(web: httpx.AsyncClient, key: str) -> None:
+    web.headers["Authorization"] = f"Bearer {key}"
+
+
+def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
+    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
+
+
+async def post(web: httpx.AsyncClient, path: str, sent: Any = None, **headers: str) -> httpx.Response:
+    return await web.post(f"{V1}/{path}", headers=headers, **({} if sent is None else {"json": sent}))
+
+
+def good(answer: httpx.Response) -> dict[str, Any]:
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["x-request-id"]
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def refused(answer: httpx.Response, status: int, param: str | None = None) -> str:
+    """The message of a refused request."""
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert sorted(error) == ["code", "message", "param", "type"]
+    assert error["param"] == param
+    assert answer.headers["x-request-id"]
+    return str(error["message"])
+
+
+async def read(web: httpx.AsyncClient, path: str, query: Any = None) -> dict[str, Any]:
+    return good(await web.get(f"{V1}/{path}", params=query or {}))
+
+
+async def campaign(web: httpx.AsyncClient, **change: Any) -> str:
+    return str(good(await post(web, "campaigns", body(CAMPAIGN, **change)))["id"])
+
+
+async def ad_group(web: httpx.AsyncClient, above: str | None = None, **change: Any) -> str:
+    sent = body(AD_GROUP, campaign_id=above or await campaign(web), **change)
+    return str(good(await post(web, "ad_groups", sent))["id"])
+
+
+async def ad(web: httpx.AsyncClient, above: str | None = None, **creative: Any) -> str:
+    sent = body(AD, ad_group_id=above or await ad_group(web), creative=body(AD["creative"], **creative))
+    return str(good(await post(web, "ads", sent))["id"])
+
+
+async def example(web: httpx.AsyncClient) -> dict[str, str]:
+    """The four steps of the sheet, with the keys that a plan gives them."""
+    number = next(_counted)
+    file = good(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
+    found = {"files": str(file)}
+    creative = {**AD["creative"], "file_id": file}
+    for word, sent in (("campaigns", CAMPAIGN), ("ad_groups", AD_GROUP), ("ads", {**AD, "creative": creative})):
+        if word == "ad_groups":
+            sent = body(sent, campaign_id=found["campaigns"])
+        if word == "ads":
+            sent = body(sent, ad_group_id=found["ad_groups"])
+        made = good(await post(web, word, sent, **{"Idempotency-Key": f"plan{number}-{word}"}))
+        found[word] = made["id"]
+    return found
+
+
+async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
+    rows = (await web.get("/_sandbox/writes", params={"network": "chatgpt"})).json()["writes"]
+    return [(row["kind"], row["id"]) for row in rows]
+
+
+def date_range(since: str, until: str, **more: str) -> str:
+    return json.dumps({"type": "date_range", "since": since, "until": until, **more})
+
+
+def unix_range(start: int, end: int) -> str:
+    return json.dumps({"type": "unix_range", "start": str(start), "end": str(end)})

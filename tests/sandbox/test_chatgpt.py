@@ -1,0 +1,304 @@
+"""The simulated OpenAI Advertiser API over real HTTP: keys, the example of the sheet, lists, catalogs, changes."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sandbox.chatgpt_calls import (
+    AD,
+    CAMPAIGN,
+    PARIS,
+    TOKYO,
+    V1,
+    Clock,
+    ad,
+    ad_group,
+    body,
+    campaign,
+    conversation,
+    example,
+    good,
+    post,
+    read,
+    refused,
+    use,
+    writes,
+)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(clock) as web:
+        yield web
+
+
+# The whole way (sections 5 and 10)
+
+
+async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+    made = await example(web)
+    kinds = {"files": "file", "campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
+    assert await writes(web) == [(kinds[word], made[word]) for word in kinds]
+    for word in ("ads", "ad_groups", "campaigns"):
+        assert good(await post(web, f"{word}/{made[word]}/activate"))["status"] == "active"
+    shown = await read(web, f"ads/{made['ads']}", {"include[]": "serving_issues"})
+    assert shown["review_status"] == shown["review"]["status"] == "in_review"
+    assert shown["serving_issues"] == [{"code": "campaign_not_started"}, {"code": "ad_in_review"}]
+    assert {*shown["creative"]} == {"type", "title", "body", "target_url", "file_id", "image_url"}
+    clock.instant += timedelta(days=12)
+    shown = await read(web, f"ads/{made['ads']}", {"include[]": "serving_issues"})
+    assert (shown["review_status"], shown["serving_issues"]) == ("approved", [])
+
+
+async def test_answers_do_not_name_their_parent(web: httpx.AsyncClient) -> None:
+    made = await example(web)
+    assert "campaign_id" not in await read(web, f"ad_groups/{made['ad_groups']}")
+    assert "ad_group_id" not in await read(web, f"ads/{made['ads']}")
+
+
+# Keys and the headers of every request (sections 1, 2 and 15)
+
+
+async def test_keys(web: httpx.AsyncClient) -> None:
+    assert (await read(web, "ad_account"))["currency_code"] == "USD"
+    use(web, TOKYO)
+    account = await read(web, "ad_account")
+    assert (account["currency_code"], account["timezone"], account["status"]) == ("JPY", "Asia/Tokyo", "active")
+    use(web, PARIS)
+    account = await read(web, "ad_account")
+    assert (account["review"], "status" in account) == ({"status": "in_review", "reason": "missing_favicon"}, False)
+    use(web, "another")
+    refused(await web.get(f"{V1}/ad_account"), 401)
+    use(web, "sandbox-chatgpt-key-without-access")
+    refused(await web.get(f"{V1}/ad_account"), 403)
+    del web.headers["Authorization"]
+    refused(await web.get(f"{V1}/ad_account"), 401)
+
+
+async def test_headers(web: httpx.AsyncClient) -> None:
+    refused(await web.get(f"{V1}/ad_account", headers={"Accept": "*/*"}), 400, "Accept")
+    sent = {"OpenAI-Ad-Account": "adacct_1"}
+    refused(await web.get(f"{V1}/ad_account", headers=sent), 400, "OpenAI-Ad-Account")
+    blocked = await web.get(f"{V1}/ad_account", headers={"User-Agent": "python-httpx/0.27"})
+    assert (blocked.status_code, blocked.text) == (403, "error code: 1010")
+    unknown = await web.get(f"{V1}/bulk_mutation_jobs")
+    assert refused(unknown, 404) == "Invalid URL (GET /v1/bulk_mutation_jobs)"
+    assert (await web.patch(f"{V1}/campaigns/cmpn_1", json={})).status_code == 405
+
+
+async def test_what_is_of_another_account_is_not_there(web: httpx.AsyncClient) -> None:
+    native_id = await campaign(web)
+    use(web, TOKYO)
+    refused(await web.get(f"{V1}/campaigns/{native_id}"), 404)
+    refused(await post(web, f"campaigns/{native_id}/activate"), 404)
+
+
+# The same request again (section 5)
+
+
+async def test_idempotency_keys(web: httpx.AsyncClient) -> None:
+    first = good(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"}))
+    assert good(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": "k1"})) == first
+    assert [kind for kind, _ in await writes(web)] == ["campaign"]
+    other = body(CAMPAIGN, name="Another")
+    refused(await post(web, "campaigns", other, **{"Idempotency-Key": "k1"}), 409, "Idempotency-Key")
+    assert good(await post(web, "campaigns", other, **{"Idempotency-Key": "k2"}))["id"] != first["id"]
+    assert good(await post(web, "campaigns", CAMPAIGN))["id"] != first["id"]
+    for key in ("", "k" * 256):
+        refused(await post(web, "campaigns", CAMPAIGN, **{"Idempotency-Key": key}), 400, "Idempotency-Key")
+    for path, sent in (("upload", {"image_url": "https://a.example/a.png"}), (f"campaigns/{first['id']}", {})):
+        refused(await post(web, path, sent, **{"Idempotency-Key": "k3"}), 400, "Idempotency-Key")
+
+
+async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
+    above = await campaign(web, budget={"daily_spend_limit_micros": 40000000})
+    sent = {
+        "campaign_id": above,
+        "name": "Most clicks",
+        "status": "paused",
+        "bidding_config": {"billing_event_type": "click", "strategy": "maximize_clicks"},
+    }
+    refused(await post(web, "ad_groups", sent), 400, "Idempotency-Key")
+    made = good(await post(web, "ad_groups", sent, **{"Idempotency-Key": "k1"}))
+    assert made["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
+
+
+# Lists (section 11)
+
+
+async def test_pages(web: httpx.AsyncClient) -> None:
+    seeded = [row["id"] for row in (await read(web, "campaigns"))["data"]]
+    ids = seeded + [await campaign(web, name=f"Campaign {number}") for number in range(25)]
+    first = await read(web, "campaigns")
+    assert (first["object"], len(first["data"]), first["has_more"]) == ("list", 20, True)
+    assert (first["first_id"], first["last_id"]) == (ids[0], ids[19])
+    second = await read(web, "campaigns", {"after": first["last_id"], "limit": 500})
+    assert ([row["id"] for row in second["data"]], second["has_more"]) == (ids[20:], False)
+    back = await read(web, "campaigns", {"before": ids[20], "limit": 3})
+    assert ([row["id"] for row in back["data"]], back["has_more"]) == (ids[17:20], True)
+    newest = await read(web, "campaigns", {"order": "desc", "limit": 1})
+    assert newest["data"][0]["id"] == ids[-1]
+    named = await read(web, "campaigns", {"name": "CAMPAIGN 7"})
+    assert [row["name"] for row in named["data"]] == ["Campaign 7"]
+    assert await read(web, "ad_groups", {"campaign_id": ids[-1]}) == {
+        "object": "list", "data": [], "first_id": None, "last_id": None, "has_more": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "query", "param"),
+    [
+        ("campaigns", {"limit": "501"}, "limit"),
+        ("campaigns", {"limit": "0"}, "limit"),
+        ("campaigns", {"after": "cmpn_no"}, "after"),
+        ("campaigns", {"name": "ab"}, "name"),
+        ("campaigns", {"include": "serving_issues"}, "include"),
+        ("campaigns", {"include[]": "bid_too_low"}, "include"),
+        ("campaigns", {"status": "active"}, "status"),
+        ("ad_groups", {}, "campaign_id"),
+        ("ads", {"campaign_id": "cmpn_1"}, "campaign_id"),
+    ],
+)
+async def test_queries_that_are_refused(web: httpx.AsyncClient, path: str, query: dict[str, str], param: str) -> None:
+    refused(await web.get(f"{V1}/{path}", params=query), 400, param)
+
+
+async def test_bids_that_are_too_low(web: httpx.AsyncClient) -> None:
+    above = await campaign(web)
+    bidding = {"billing_event_type": "click", "max_bid_micros": 1}
+    native_id = await ad_group(web, above, bidding_config=bidding)
+    shown = await read(web, f"ad_groups/{native_id}", {"include[]": "bid_too_low"})
+    assert (shown["bid_too_low"], shown["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
+
+
+# Catalogs (section 13)
+
+
+async def test_catalogs(web: httpx.AsyncClient) -> None:
+    places = await read(web, "geo_lookup/search", {"q": "new york", "limit": "2"})
+    assert (places["query"], places["count"]) == ("new york", 2)
+    assert {"id", "canonical_name", "type", "country_code", "region_code", "name"} < {*places["results"][0]}
+    refused(await web.get(f"{V1}/geo_lookup/search"), 400, "q")
+    events = (await read(web, "conversions/event_settings", {"limit": 500}))["data"]
+    assert [(one["id"], one["archived"], bool(one["sources"])) for one in events] == [
+        ("ces_1", False, True),
+        ("ces_lead1", False, True),
+        ("ces_archived1", True, True),
+        ("ces_custom1", False, True),
+        ("ces_unlinked1", False, False),
+    ]
+    assert [one["id"] for one in (await read(web, "conversions/pixels"))["data"]] == ["cds_1"]
+    assert events[0]["sources"] == [{"id": "cds_1", "name": "Web shop"}]
+    assert len((await read(web, "custom_audiences"))["data"]) == 3
+    assert len((await read(web, "custom_audiences", {"intended_use": "exclusion"}))["data"]) == 2
+    refused(await web.get(f"{V1}/custom_audiences", params={"intended_use": "x"}), 400, "intended_use")
+    use(web, TOKYO)
+    refused(await web.get(f"{V1}/conversions/pixels"), 404)
+
+
+# Changing (sections 9, 10, 11 and 14)
+
+
+async def test_only_what_is_sent_changes(web: httpx.AsyncClient, clock: Clock) -> None:
+    native_id = await campaign(web)
+    before = await read(web, f"campaigns/{native_id}")
+    clock.instant += timedelta(hours=1)
+    after = good(await post(web, f"campaigns/{native_id}", {"name": "Winter boots", "end_time": None}))
+    assert after == {**before, "name": "Winter boots", "end_time": None, "updated_at": before["updated_at"] + 3600}
+
+
+async def test_targeting_is_replaced(web: httpx.AsyncClient) -> None:
+    native_id = await campaign(web, targeting={"locations": {"include": [{"id": "geo_us_ny"}]}})
+    path = f"campaigns/{native_id}"
+    place = {"id": "geo_us_ny", "name": "New York", "type": "region", "country_code": "US", "region_code": "NY"}
+    assert (await read(web, path))["targeting"] == {"locations": {"include": [place]}}
+    only = {"platforms": {"included": ["ios_app", "web"]}}
+    assert good(await post(web, path, {"targeting": only}))["targeting"] == {"locations": {"include": [place]}, **only}
+    japan = {"locations": {"countries": ["JP"]}}
+    assert good(await post(web, path, {"targeting": japan}))["targeting"] == japan
+    assert good(await post(web, path, {"targeting": None}))["targeting"] == {}
+
+
+async def test_platforms_are_cleared(web: httpx.AsyncClient) -> None:
+    whole = {"locations": {"countries": ["JP"]}, "platforms": {"included": ["web"]}}
+    native_id = await campaign(web, targeting=whole)
+    after = good(await post(web, f"campaigns/{native_id}", {"targeting": {"platforms": None}}))
+    assert after["targeting"] == {"locations": {"countries": ["JP"]}}
+
+
+async def test_budgets_change_one_way(web: httpx.AsyncClient) -> None:
+    path = f"campaigns/{await campaign(web)}"
+    daily, lifetime = {"daily_spend_limit_micros": 20000000}, {"lifetime_spend_limit_micros": 900000000}
+    assert good(await post(web, path, {"budget": lifetime}))["budget"] == lifetime
+    assert good(await post(web, path, {"budget": daily}))["budget"] == daily
+    refused(await post(web, path, {"budget": lifetime}), 422, "budget.lifetime_spend_limit_micros")
+
+
+async def test_a_budget_is_not_below_what_is_spent(web: httpx.AsyncClient, clock: Clock) -> None:
+    above = await campaign(web)
+    group = await ad_group(web, above)
+    for one in (f"ads/{await ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+        good(await post(web, f"{one}/activate"))
+    clock.instant += timedelta(days=15)
+    message = refused(
+        await post(web, f"campaigns/{above}", {"budget": {"lifetime_spend_limit_micros": 1000000}}),
+        422,
+        "budget.lifetime_spend_limit_micros",
+    )
+    assert "spent so far" in message
+
+
+@pytest.mark.parametrize(
+    ("word", "change", "status", "param"),
+    [
+        ("campaigns", {"bidding_type": "clicks"}, 400, "bidding_type"),
+        ("campaigns", {"mode": None}, 400, "mode"),
+        ("campaigns", {"name": None}, 400, "name"),
+        ("campaigns", {"end_time": 1796083200}, 422, "end_time"),
+        ("campaigns", {"targeting": {"platforms": {}}}, 400, "targeting.platforms.included"),
+        ("ad_groups", {"campaign_id": "cmpn_1"}, 400, "campaign_id"),
+        ("ad_groups", {"bidding_config": {"max_bid_micros": 5}}, 400, "bidding_config.billing_event_type"),
+        ("ad_groups", {"bidding_config": {"billing_event_type": "click"}}, 422, "bidding_config.max_bid_micros"),
+        ("ads", {"ad_group_id": "adgrp_1"}, 400, "ad_group_id"),
+        ("ads", {"creative": {"title": "New title"}}, 400, "creative.type"),
+        ("ads", {"creative": {**AD["creative"], "image_url": "https://a.example/a.png"}}, 400, "creative.image_url"),
+    ],
+)
+async def test_updates_that_are_refused(
+    web: httpx.AsyncClient, word: str, change: dict[str, Any], status: int, param: str
+) -> None:
+    made = await example(web)
+    refused(await post(web, f"{word}/{made[word]}", change), status, param)
+
+
+async def test_a_changed_creative_is_reviewed_again(web: httpx.AsyncClient, clock: Clock) -> None:
+    native_id = await ad(web)
+    clock.instant += timedelta(minutes=10)
+    assert (await read(web, f"ads/{native_id}"))["review_status"] == "approved"
+    assert good(await post(web, f"ads/{native_id}", {"name": "Boots"}))["review_status"] == "approved"
+    creative = {**AD["creative"], "title": "Boots"}
+    assert good(await post(web, f"ads/{native_id}", {"creative": creative}))["review_status"] == "in_review"
+
+
+async def test_archived_is_final(web: httpx.AsyncClient) -> None:
+    made = await example(web)
+    path = f"campaigns/{made['campaigns']}"
+    assert good(await post(web, f"{path}/archive"))["status"] == "archived"
+    for verb in ("activate", "pause", "archive"):
+        refused(await post(web, f"{path}/{verb}"), 422, "status")
+    refused(await post(web, path, {"name": "Boots"}), 422, "status")
+    assert (await read(web, f"ads/{made['ads']}"))["status"] == "paused"
+    other = await campaign(web)
+    assert good(await post(web, f"campaigns/{other}", {"status": "archived"}))["status"] == "archived"
+
+
+async def test_status_calls_have_no_body(web: httpx.AsyncClient) -> None:
+    refused(await post(web, f"campaigns/{await campaign(web)}/activate", {}), 400)
