@@ -17,6 +17,7 @@ MODULES = {
     "linkedin": "adsunify.sandbox.networks.linkedin",
     "x": "adsunify.sandbox.networks.x",
     "reddit": "adsunify.sandbox.networks.reddit",
+    "chatgpt": "adsunify.sandbox.networks.chatgpt",
     "apple": "adsunify.sandbox.networks.apple",
     "outbrain": "adsunify.sandbox.networks.outbrain",
 }
