@@ -64,7 +64,7 @@ class Targeting(WireModel):
 
 
 class Creative(WireModel):
-    """Content, or ``existing_id`` of it. What an existing one inherits and may not be given, a network's tables say."""
+    """Content, or ``existing_id`` of content, which is inherited."""
 
     existing_id: Maybe[Identifier] = None
     headline: Maybe[Annotated[str, Field(min_length=1, max_length=300)]] = None
@@ -138,11 +138,17 @@ class CampaignBrief(RuledModel):
             problems += _conflicts(
                 "targeting", members.targeting, _REPLACED, "cannot be combined with targeting.native."
             )
+        if members.creative.existing_id is not None:
+            problems += _conflicts("creative", members.creative, _INHERITED, IS_INHERITED)
         return problems
 
 
 _ZERO = ("out_of_range", "must be greater than 0.")
 _REPLACED = ("countries", "location_ids")
+_INHERITED = ("headline", "headlines", "descriptions")
+"""Copy that every existing creative brings along. A video file (TikTok) brings no text, address or cover: what else is
+inherited is said by a network's tables."""
+IS_INHERITED = "cannot be combined with creative.existingId, whose content is inherited."
 
 
 def _ends_too_early(schedule: Any) -> bool:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from operator import attrgetter
 from typing import Any
 
-from .brief import CampaignBrief
+from .brief import IS_INHERITED, CampaignBrief
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, currency_of, whole_units
 
@@ -51,6 +51,7 @@ MEMBERS: tuple[tuple[str, Callable[[Any], Any]], ...] = tuple(
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
 EU_DECLARATION = "platform.euPoliticalAdvertising"
+EXISTING = "creative.existingId"
 
 
 def present(brief: CampaignBrief) -> dict[str, Any]:
@@ -143,6 +144,9 @@ def _inputs(
         if found is None or found.need == "refused":
             # An absence that is declared says nothing that a network would have to carry (DECISIONS "Unused members").
             if path == EU_DECLARATION and value is False:
+                continue
+            if path.startswith("creative.") and EXISTING in members and path != EXISTING:
+                yield Issue(path, "conflict", IS_INHERITED)
                 continue
             reason = found.reason if found is not None and found.reason else "it has no place for it"
             yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")

@@ -247,10 +247,6 @@ def test_native_targeting_replaces_the_shortcuts():
     ("member", "value"),
     [
         ("headline", "a"),
-        ("body", "a"),
-        ("url", "https://a"),
-        ("imageUrl", "https://a"),
-        ("imageHash", "a"),
         ("headlines", ["a", "b", "c"]),
         ("descriptions", ["a", "b"]),
     ],
@@ -280,7 +276,6 @@ def test_all_issues_at_once():
             ("budget.x", "unknown_property"),
             ("creative.headline", "conflict"),
             ("creative.headline", "too_short"),
-            ("creative.url", "conflict"),
             ("creative.url", "malformed"),
             ("goal", "not_a_choice"),
             ("name", "malformed"),

@@ -60,7 +60,6 @@ def test_a_brief_inside_is_refused_with_all_its_issues():
     assert issues(Nested, data) == [
         ("accountId", "malformed"),
         ("campaign.budget.amount", "out_of_range"),
-        ("campaign.creative.url", "conflict"),
         ("campaign.creative.url", "malformed"),
         ("campaign.creative.url", "malformed"),
         ("campaign.name", "too_short"),
