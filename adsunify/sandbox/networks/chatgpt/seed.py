@@ -1,5 +1,7 @@
 """What is there from the start: on every account a campaign that runs, and a paused one."""
 
+from typing import Any
+
 from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.chatgpt.tables import CURRENCIES
 
@@ -18,7 +20,7 @@ def _campaign(world: World, account: Account, name: str, status: str, budget: st
     """A campaign of clicks with one ad group and one ad."""
     unit, last = CURRENCIES[account.currency].about_a_dollar, f"{name}_{account.id.removeprefix('adacct_')}"
     common = {"name": name.capitalize(), "description": None, "status": status, "landing_page_configuration": None}
-    campaign = {
+    campaign: dict[str, Any] = {
         **common,
         "mode": None,
         "start_time": SINCE,

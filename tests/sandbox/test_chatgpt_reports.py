@@ -1,0 +1,228 @@
+"""The simulated OpenAI Advertiser API over real HTTP: delivery and conversions (section 12)."""
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.sandbox.chatgpt_calls import (
+    PARIS,
+    TOKYO,
+    V1,
+    Clock,
+    ad,
+    ad_group,
+    campaign,
+    conversation,
+    date_range,
+    good,
+    post,
+    read,
+    refused,
+    unix_range,
+    use,
+    writes,
+)
+
+FIELDS = [
+    "metadata.readable_time", "metadata.timezone", "campaign.id", "campaign.name", "campaign.impressions",
+    "campaign.clicks", "campaign.spend",
+]  # fmt: skip
+# The example of the sheet: the first seven days of November in Paris.
+WEEK = {"start": 1793487600, "end": 1794092400}
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with conversation(clock) as web:
+        yield web
+
+
+def query(since: str = "2026-11-01", until: str = "2026-11-07", **change: Any) -> dict[str, Any]:
+    asked = {
+        "time_granularity": "daily",
+        "aggregation_level": "campaign",
+        "limit": 2000,
+        "time_ranges[]": date_range(since, until),
+        "fields[]": FIELDS,
+    }
+    return {name: value for name, value in {**asked, **change}.items() if value is not None}
+
+
+async def test_delivery_of_a_week(web: httpx.AsyncClient) -> None:
+    use(web, PARIS)
+    ranged = date_range("2026-11-01", "2026-11-07", timezone="Europe/Paris")
+    answer = await web.get(f"{V1}/ad_account/insights", params=query(**{"time_ranges[]": ranged}))
+    found = good(answer)
+    assert (found["object"], found["count"], found["has_more"]) == ("list", 7, False)
+    row = found["data"][0]
+    assert {*row} == {
+        "id", "start_time", "end_time", "readable_time", "timezone", "campaign_id", "campaign_name", "impressions",
+        "clicks", "spend",
+    }  # fmt: skip
+    assert (row["readable_time"], row["campaign_id"], row["start_time"]) == (
+        "2026-11-01", "cmpn_evergreen_3", WEEK["start"],
+    )  # fmt: skip
+    assert row["impressions"] > row["clicks"] > 0
+    assert Decimal(str(row["spend"])) == round(Decimal(str(row["spend"])), 2)
+    assert found == await read(web, "ad_account/insights", query(**{"time_ranges[]": ranged}))
+    assert await writes(web) == []
+
+
+async def test_only_impressions_come_unasked(web: httpx.AsyncClient) -> None:
+    row = (await read(web, "ad_account/insights", query(**{"fields[]": None})))["data"][0]
+    assert {*row} == {"id", "start_time", "end_time", "impressions"}
+    asked = query(**{"fields[]": ["campaign_id", "spend", "readable_time"]})
+    other = (await read(web, "ad_account/insights", asked))["data"][0]
+    assert {*other} == {"id", "start_time", "end_time", "campaign_id", "spend", "readable_time"}
+    assert other["id"] != row["id"]
+
+
+async def test_pages_of_a_report(web: httpx.AsyncClient) -> None:
+    whole = (await read(web, "ad_account/insights", query()))["data"]
+    first = await read(web, "ad_account/insights", query(limit=5))
+    second = await read(web, "ad_account/insights", query(limit=5, after=first["last_id"]))
+    assert (first["has_more"], second["has_more"]) == (True, False)
+    assert first["data"] + second["data"] == whole
+
+
+async def test_levels_agree(web: httpx.AsyncClient) -> None:
+    spends = []
+    for level in ("ad_account", "campaign", "ad_group", "ad"):
+        asked = query(aggregation_level=level, **{"fields[]": [f"{level}.spend", "ad_account.id", f"{level}.name"]})
+        rows = (await read(web, "ad_account/insights", asked))["data"]
+        assert {row["ad_account_id"] for row in rows} == {"adacct_1"}
+        spends.append([row["spend"] for row in rows])
+    assert spends == [spends[0]] * 4
+    asked = query(aggregation_level="ad", **{"fields[]": ["spend", "campaign.id"]})
+    below = (await read(web, "campaigns/cmpn_evergreen_1/insights", asked))["data"]
+    assert [(row["spend"], row["campaign_id"]) for row in below] == [(one, "cmpn_evergreen_1") for one in spends[0]]
+    assert (await read(web, "campaigns/cmpn_spring_1/insights", asked))["data"] == []
+
+
+async def test_nothing_delivered_is_no_row(web: httpx.AsyncClient) -> None:
+    rows = (await read(web, "ad_account/insights", query(**{"includes[]": "zero_impression_items"})))["data"]
+    assert sum(row["impressions"] == 0 for row in rows) == 7
+    assert {row["campaign_id"] for row in rows} == {"cmpn_evergreen_1", "cmpn_spring_1"}
+
+
+async def test_what_was_created_delivers(web: httpx.AsyncClient, clock: Clock) -> None:
+    above = await campaign(web, start_time=1795000000)
+    group = await ad_group(web, above)
+    for path in (f"ads/{await ad(web, group)}", f"ad_groups/{group}", f"campaigns/{above}"):
+        good(await post(web, f"{path}/activate"))
+    asked = query("2026-11-20", "2026-11-22")
+    refused(await web.get(f"{V1}/ad_account/insights", params=asked), 400, "time_ranges")
+    clock.instant += timedelta(days=1)
+    rows = (await read(web, "ad_account/insights", asked))["data"]
+    days = [row["readable_time"] for row in rows if row["campaign_id"] == above]
+    assert days == ["2026-11-21", "2026-11-22"]
+
+
+async def test_retention(web: httpx.AsyncClient) -> None:
+    rows = (await read(web, "ad_account/insights", query("2025-11-01", "2025-11-23")))["data"]
+    assert [row["readable_time"] for row in rows] == ["2025-11-21", "2025-11-22", "2025-11-23"]
+
+
+@pytest.mark.parametrize(
+    ("change", "param"),
+    [
+        ({"time_ranges[]": None}, "time_ranges"),
+        ({"time_ranges[]": None, "time_ranges": date_range("2026-11-01", "2026-11-02")}, "time_ranges"),
+        ({"time_ranges[]": date_range("2026-11-02", "2026-11-01")}, "time_ranges"),
+        ({"time_ranges[]": date_range("2021-11-01", "2026-11-01")}, "time_ranges"),
+        ({"time_ranges[]": date_range("2026-11-31", "2026-12-01")}, "time_ranges"),
+        ({"time_ranges[]": unix_range(1793487600, 1794092401)}, "time_ranges"),
+        ({"time_ranges[]": "last_7_days"}, "time_ranges"),
+        ({"fields[]": "spent"}, "fields"),
+        ({"fields[]": "ad.spend"}, "fields"),
+        ({"fields[]": None, "fields": "spend"}, "fields"),
+        ({"limit": 2001}, "limit"),
+        ({"aggregation_level": "account"}, "aggregation_level"),
+        ({"after": "ins_1"}, "after"),
+    ],
+)
+async def test_reports_that_are_refused(web: httpx.AsyncClient, change: dict[str, Any], param: str) -> None:
+    refused(await web.get(f"{V1}/ad_account/insights", params=query(**change)), 400, param)
+
+
+def conversions(start: int = WEEK["start"], end: int = WEEK["end"], **change: Any) -> dict[str, Any]:
+    return {
+        "aggregation_level": "campaign",
+        "time_granularity": "daily",
+        "group_by_entity": False,
+        "time_ranges": [unix_range(start, end)],
+        **change,
+    }
+
+
+async def test_conversions_of_a_week(web: httpx.AsyncClient) -> None:
+    use(web, PARIS)
+    found = good(await post(web, "conversions/insights", conversions()))
+    assert (found["object"], found["count"]) == ("list", 7)
+    assert [row["date"] for row in found["data"]] == [f"2026-11-0{day}" for day in range(1, 8)]
+    for row in found["data"]:
+        assert row["entity_id"] == "adacct_3"
+        assert row["conversions"] == row["click_through_conversions"] + row["view_through_conversions"]
+        sales, currency = (row[f"order_created_attributed_sales{end}"] for end in ("", "_currency"))
+        assert (sales is None, currency) == (not row["conversions"], "EUR" if row["conversions"] else None)
+    asked = query(**{"fields[]": ["conversions", "order_created_attributed_sales"]})
+    delivery = (await read(web, "ad_account/insights", asked))["data"]
+    assert [row["conversions"] for row in delivery] == [row["conversions"] for row in found["data"]]
+    assert await writes(web) == []
+
+
+async def test_conversions_come_late(web: httpx.AsyncClient) -> None:
+    use(web, TOKYO)
+    # from the 20th to the 21st of November, which is today
+    rows = good(await post(web, "conversions/insights", conversions(1795100400, 1795273200)))["data"]
+    assert [row["date"] for row in rows] == ["2026-11-20", "2026-11-21"]
+    assert rows[1]["conversions"] == 0
+
+
+async def test_conversions_by_entity(web: httpx.AsyncClient) -> None:
+    use(web, PARIS)
+    ids = ["cmpn_evergreen_3", "cmpn_spring_3"]
+    sent = conversions(group_by_entity=True, entity_ids=ids)
+    rows = good(await post(web, "conversions/insights", sent))["data"]
+    assert [row["entity_id"] for row in rows] == ids * 7
+    whole = good(await post(web, "conversions/insights", conversions()))["data"]
+    assert [row["conversions"] for row in rows[::2]] == [row["conversions"] for row in whole]
+    del sent["entity_ids"], sent["group_by_entity"]
+    refused(await post(web, "conversions/insights", sent), 400, "entity_ids")
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "param"),
+    [
+        ({"time_ranges": []}, 400, "time_ranges"),
+        ({"time_ranges": [unix_range(**WEEK)] * 2}, 400, "time_ranges"),
+        ({"time_ranges": [{"type": "unix_range", "start": "1793487600", "end": "1794092400"}]}, 400, "time_ranges.0"),
+        ({"time_ranges": [date_range("2026-11-01", "2026-11-07")]}, 400, "time_ranges.0.since"),
+        ({"time_ranges": [unix_range(1793491200, 1794092400)]}, 400, "time_ranges"),
+        ({"time_ranges": [unix_range(1793487600 - 365 * 86400, 1794092400)]}, 422, "time_ranges"),
+        ({"group_by_entity": True, "entity_ids": ["cmpn_evergreen_3"] * 2, "aggregation_level": "x"}, 400,
+         "aggregation_level"),
+    ],
+)  # fmt: skip
+async def test_conversions_that_are_refused(
+    web: httpx.AsyncClient, change: dict[str, Any], status: int, param: str
+) -> None:
+    use(web, PARIS)
+    refused(await post(web, "conversions/insights", conversions(**change)), status, param)
+
+
+async def test_a_report_that_is_too_large(web: httpx.AsyncClient) -> None:
+    use(web, PARIS)
+    ids = [await campaign(web, name=f"Campaign {number}") for number in range(6)]
+    start = WEEK["end"] - 358 * 86400
+    sent = conversions(start, group_by_entity=True, entity_ids=ids)
+    refused(await post(web, "conversions/insights", sent), 413, "time_ranges")
