@@ -15,6 +15,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urljoin
+from uuid import uuid4
 
 import httpx
 from aiohttp import web
@@ -353,6 +354,8 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
         "creative": {},
     }
     made |= OWN[network]
+    if network == "snapchat":  # it takes one creative only so often within a second
+        made["creative"] = {"existingId": str(uuid4())}
     for path, value in changes.items():
         *way, last = path.split("__")
         there = made
@@ -439,6 +442,27 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
         "creative": {"existingId": "1166476031668015104"},
         "platform": {"fundingInstrumentId": "k9x2"},
+    },
+    "chatgpt": {
+        "budget": {"amount": "600", "currency": "USD", "period": "lifetime"},
+        "bid": "0.85",
+        "targeting": {"native": {"locations": {"countries": ["US"]}}},
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageUrl": "https://cdn.example/chairs.jpg",
+        },
+    },
+    "apple": {
+        "goal": "app_installs",
+        "bid": "1.35",
+        "targeting": {
+            "countries": ["US"],
+            "keywords": [{"text": "garden planner"}, {"text": "garden", "match": "broad"}],
+        },
+        "creative": {"existingId": "880101"},
+        "platform": {"appId": "1440000001"},
     },
     "outbrain": {
         "budget": {"amount": "30", "currency": "USD", "period": "daily"},  # 25 a day is the least
