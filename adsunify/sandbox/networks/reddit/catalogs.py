@@ -22,6 +22,8 @@ _PLACES: tuple[tuple[str, str, str, str, str], ...] = (
     ("GB:2643743", "London, England, United Kingdom", "GB", "city", "London"),
     ("US:10001", "10001, New York, United States", "US", "postal_code", "10001"),
 )
+# too many to be listed: found by their words
+_SOUGHT = {"city": "cities_search", "postal_code": "postal_code"}
 _COMMUNITIES = ("homeimprovement", "tea", "teahouse", "cooking", "AskReddit", "de", "newzealand")
 _INTERESTS = (("interest_1", "Tea", "Food & Drink"), ("interest_2", "Gardening", "Home & Garden"))
 _FLAT: Mapping[str, tuple[tuple[str, str], ...]] = {
@@ -82,10 +84,12 @@ def geolocations(request: Request) -> Answer:
     words = {"country": text(2, 2), "cities_search": text(), "postal_code": text()}
     wanted = request.query({}, {**PAGING, **words})
     rows = [{"id": code, "name": name, "country": code} for code, name in _COUNTRIES.items()]
-    for native_id, name, country, kind, word in _PLACES:
-        asked = {"city": "cities_search", "postal_code": "postal_code"}.get(kind)
-        if asked is None or wanted.get(asked, "\n").lower() in word.lower():
-            rows.append({"id": native_id, "name": name, "country": country, kind: word})
+    rows += [{"id": one, "name": name, "country": country, kind: word} for one, name, country, kind, word in _PLACES]
+    sought = {kind: wanted[asked].lower() for kind, asked in _SOUGHT.items() if asked in wanted}
+    if sought:
+        rows = [row for row in rows if any(word in row.get(kind, "").lower() for kind, word in sought.items())]
+    else:
+        rows = [row for row in rows if not {*row} & {*_SOUGHT}]
     return listed(request, [row for row in rows if wanted.get("country") in (None, row["country"])], wanted)
 
 
