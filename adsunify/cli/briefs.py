@@ -89,6 +89,26 @@ OWN: Mapping[str, Mapping[str, Any]] = {
         "creative": {"existingId": "1166476031668015104"},
         "platform": {"fundingInstrumentId": "k9x2"},
     },
+    "chatgpt": {
+        "bid": "0.85",
+        "targeting": {"native": {"locations": {"countries": ["US"]}}},
+        "creative": {
+            "headline": "Built for rain",
+            "body": "Folding chairs that stay outside.",
+            "url": "https://shop.example/chairs",
+            "imageUrl": "https://cdn.example/chairs.jpg",
+        },
+    },
+    "apple": {
+        "goal": "app_installs",
+        "bid": "1.35",
+        "targeting": {
+            "countries": ["US"],
+            "keywords": [{"text": "garden planner"}, {"text": "garden", "match": "broad"}],
+        },
+        "creative": {"existingId": "880101"},
+        "platform": {"appId": "1440000001"},
+    },
     "outbrain": {
         "bid": "0.42",
         "targeting": {"countries": ["US"]},
@@ -103,13 +123,17 @@ OWN: Mapping[str, Mapping[str, Any]] = {
 }
 """What each network needs beside the shared part."""
 
+LIFETIME = {"chatgpt"}
+"""Networks that take no budget of a day."""
+
 
 def brief(network: str, currency: str, now: datetime) -> dict[str, Any]:
     """The network's brief: 30 a day, from tomorrow, for a month."""
+    amount, period = ("900", "lifetime") if network in LIFETIME else ("30", "daily")
     start = (now + timedelta(days=1)).replace(microsecond=0)
     return {
         **SHARED,
-        "budget": {"amount": "30", "currency": currency, "period": "daily"},
+        "budget": {"amount": amount, "currency": currency, "period": period},
         "schedule": {
             "startAt": start.isoformat().replace("+00:00", "Z"),
             "endAt": (start + timedelta(days=30)).isoformat().replace("+00:00", "Z"),

@@ -108,6 +108,7 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "reddit": {"error": {"code": 987654, "message": "?"}},
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
     "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
+    "chatgpt": {"error": {"message": "?", "type": "nobody_knows", "param": None, "code": "nobody_knows"}},
     "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}},
 }
 """An error in a success that stands in no table."""
@@ -152,7 +153,7 @@ STATUSES: Mapping[int, Ends] = {
     503: "unknown",
     504: "unknown",
 }
-NEVER_REFRESHED = {"x"}
+NEVER_REFRESHED = {"x", "chatgpt"}
 """A token that is refused there is over: the account waits for a person, and nothing is executed on it."""
 NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "amazon": {"partial": "rejected", "error_in_200": "throttled"},
@@ -165,6 +166,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "reddit": {},
     "pinterest": {},
     "x": {},  # its batches are refused as a whole
+    "chatgpt": {},
     "apple": {"partial": "rejected", "error_in_200": "rejected"},
 }
 

@@ -231,7 +231,7 @@ async def test_a_forged_code(empty: Served, network: str) -> None:
     assert await connected(empty) == before
 
 
-WRONG = {"outbrain": {"password": "mistaken"}}
+WRONG = {"outbrain": {"password": "mistaken"}, "apple": {"keyId": "mistaken"}, "chatgpt": {"apiKey": "mistaken"}}
 """What is of the right form, and not right."""
 
 
@@ -296,8 +296,10 @@ REVOKES = {
     "amazon": None,
     "x": ("POST", "/1.1/oauth/invalidate_token.json"),
     "outbrain": None,
+    "apple": None,
+    "chatgpt": None,
 }
-"""How a network is told that its tokens are no longer wanted; Snapchat, Amazon and Outbrain have no call for it."""
+"""How a network is told that its tokens are no longer wanted; None: it has no call for it."""
 REVOKED = {"linkedin": 2}
 """How many tokens are revoked, each for itself."""
 ONLY_FORGOTTEN = {"pinterest"}

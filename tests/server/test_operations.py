@@ -31,6 +31,7 @@ CREATES = {
     "reddit": "/api/v3/ad_accounts/*/campaigns",
     "amazon": "/sp/campaigns",
     "x": "/12/accounts/*/campaigns",
+    "chatgpt": "/v1/upload",
     "apple": "/v1/campaigns",
     "outbrain": "/amplify/v0.1/marketers/*/budgets",
 }

@@ -22,6 +22,7 @@ FORMATS = {
     "linkedin": ({"sponsored_post"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
     "reddit": ({"existing_post"}, {"traffic"}, {"daily"}),
     "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
+    "chatgpt": ({"chat_card"}, {"traffic", "awareness", "conversions"}, {"lifetime"}),
     "apple": ({"custom_product_page"}, {"app_installs"}, {"daily"}),
 }
 """SPEC.md "Unified format support": formats, goals, budget periods."""
