@@ -121,7 +121,7 @@ def _fits(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
     found: Any = row
     for name in one["field"].split("."):
         found = found.get(name) if isinstance(found, Mapping) else None
-    wanted, operator = one["value"], one["operator"]
+    wanted, operator = one["value"], str(one["operator"])
     if found is None:
         return operator in ("NOT_EQUALS", "NOT_IN")
     if one.get("ignoreCase") and isinstance(found, str):
