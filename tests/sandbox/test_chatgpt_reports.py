@@ -46,7 +46,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-def query(since: str = "2026-11-01", until: str = "2026-11-07", **change: Any) -> dict[str, Any]:
+def query(since: Any = "2026-11-01", until: Any = "2026-11-07", **change: Any) -> dict[str, Any]:
     asked = {
         "time_granularity": "daily",
         "aggregation_level": "campaign",
