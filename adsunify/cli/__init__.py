@@ -13,6 +13,7 @@ from adsunify.errors import AdsunifyError, InvalidInput
 COMMANDS = {
     "demo": "demo",
     "plan": "plan",
+    "networks": "networks",
     "serve": "serve",
     "worker": "serve",
     "mcp": "agents",

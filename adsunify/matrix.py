@@ -1,0 +1,120 @@
+"""What every network can do, as Markdown tables read off the adapters' own: the support matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from .network import Format, Level, Network
+from .networks import ADAPTERS, adapter
+
+LOGINS = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}
+
+
+def matrix() -> str:
+    """The whole matrix."""
+    networks = [adapter(code).network for code in ADAPTERS]
+    return "\n".join(
+        [
+            "## Formats",
+            "",
+            *table(("network", "format", "goals", "budget periods", "required"), _formats(networks)),
+            "",
+            f"{sum(_combinations(one) for one in networks)} combinations of format, goal and budget period.",
+            "",
+            "## Interfaces",
+            "",
+            *table(("network", "interface", "sunset", "login", "reports", "levels"), _interfaces(networks)),
+            "",
+            "## Levels",
+            "",
+            "What a create makes, and what a status can be set to; an empty cell: it cannot.",
+            "",
+            *table(("network", "level", "native", "created", "active", "paused", "note"), _levels(networks)),
+            "",
+            "## Editable fields",
+            "",
+            *table(("network", "level", "fields"), _settings(networks)),
+            "",
+            "## Metrics and catalogs",
+            "",
+            *table(("network", "metrics", "catalogs"), _reading(networks)),
+            "",
+        ]
+    )
+
+
+def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """A Markdown table."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    for row in rows:
+        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"
+
+
+def _formats(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        for one in network.formats:
+            yield network.code, one.title, ", ".join(one.goals), ", ".join(one.periods), "; ".join(_required(one))
+
+
+def _required(one: Format) -> Iterator[str]:
+    """What a brief of this format needs beside what every brief has."""
+    groups: dict[str, list[str]] = {}
+    seen = set()
+    for row in one.inputs:
+        words = row.path + _only(row.goals, one.goals) + _only(row.periods, one.periods)
+        if row.need == "required" and row.unless is None and words not in seen:
+            seen.add(words)
+            yield words
+        elif row.need in ("one", "any") and row.path not in groups.setdefault(row.group, []):
+            groups[row.group].append(row.path)
+    for paths in groups.values():
+        yield " or ".join(paths)
+
+
+def _only(some: Sequence[str], every: Sequence[str]) -> str:
+    return f" ({', '.join(some)})" if some and set(some) != set(every) else ""
+
+
+def _combinations(network: Network) -> int:
+    return sum(len(one.goals) * len(one.periods) for one in network.formats)
+
+
+def _interfaces(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        yield (
+            network.code,
+            network.version,
+            "" if network.sunset is None else network.sunset.isoformat(),
+            LOGINS[network.login.kind],
+            "asynchronous" if network.reports else "at once",
+            ", ".join(level.kind for level in network.levels),
+        )
+
+
+def _levels(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        for level in network.levels:
+            yield network.code, level.kind, level.native, _born(level), *_settable(level), level.note
+
+
+def _born(level: Level) -> str:
+    return level.states.get(level.born, level.born)
+
+
+def _settable(level: Level) -> tuple[str, str]:
+    return level.settable.get("active", ""), level.settable.get("paused", "")
+
+
+def _settings(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        for level in network.levels:
+            fields = [setting.field for setting in network.settings if setting.level == level.kind]
+            if fields:
+                yield network.code, level.kind, ", ".join(fields)
+
+
+def _reading(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        metrics = ", ".join(metric.name for metric in network.metrics)
+        yield network.code, metrics, ", ".join(catalog.resource for catalog in network.catalogs)

@@ -1,0 +1,80 @@
+"""The support matrix is current, whole, and says when an interface ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from adsunify.matrix import matrix
+from adsunify.network import Network
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.wire import loads
+
+ROOT = Path(__file__).parents[2]
+AHEAD = timedelta(days=60)
+NETWORKS = [adapter(code).network for code in ADAPTERS]
+COMBINATIONS = {
+    "meta": 12,
+    "google": 1,
+    "tiktok": 2,
+    "snapchat": 2,
+    "pinterest": 8,
+    "linkedin": 4,
+    "reddit": 1,
+    "amazon": 1,
+    "x": 2,
+    "chatgpt": 3,
+    "apple": 1,
+    "outbrain": 8,
+}
+"""SPEC.md, "Formats": format x goal x budget period."""
+
+
+def test_the_documentation_is_current() -> None:
+    """Where it is not: ``adsunify networks --markdown`` prints what belongs below its first paragraph."""
+    assert (ROOT / "docs" / "networks.md").read_text().endswith(f"\n\n{matrix()}")
+
+
+def test_all_combinations_stand() -> None:
+    found = {one.code: sum(len(form.goals) * len(form.periods) for form in one.formats) for one in NETWORKS}
+    assert found == COMBINATIONS
+    assert sum(found.values()) == 45
+
+
+def test_the_command_prints_it() -> None:
+    def run(*arguments: str) -> str:
+        command = [sys.executable, "-m", "adsunify", "networks", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
+
+    assert run("--markdown") == matrix()
+    assert "snapchat" in run()
+    assert [one["network"] for one in loads(run("--json"))["networks"]] == list(ADAPTERS)
+    assert [one["network"] for one in loads(run("x", "--json"))["networks"]] == ["x"]
+    assert "funding" in run("x")
+
+
+def ending(networks: list[Network], today: date) -> list[str]:
+    """The networks whose interface ends within 60 days, or has ended."""
+    return [one.code for one in networks if one.sunset is not None and one.sunset - today <= AHEAD]
+
+
+def test_an_interface_that_ends_soon_is_told_of() -> None:
+    today = datetime.now(UTC).date()
+    ended = [one.code for one in NETWORKS if one.sunset is not None and one.sunset <= today]
+    assert not ended, "these interfaces answer no longer"
+    if soon := ending(NETWORKS, today):
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.warn(f"these interfaces end within 60 days: {', '.join(soon)}", stacklevel=1)
+
+
+@pytest.mark.parametrize(("today", "told"), [("2027-07-16", False), ("2027-07-17", True), ("2027-09-20", True)])
+def test_sixty_days_ahead(today: str, told: bool) -> None:
+    linkedin = adapter("linkedin").network
+    assert linkedin.sunset == date(2027, 9, 15)
+    assert (ending([linkedin], date.fromisoformat(today)) == ["linkedin"]) is told
