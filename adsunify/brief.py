@@ -145,9 +145,9 @@ class CampaignBrief(RuledModel):
 
 _ZERO = ("out_of_range", "must be greater than 0.")
 _REPLACED = ("countries", "location_ids")
-_INHERITED = ("headline", "headlines", "descriptions")
-"""Copy that every existing creative brings along. A video file (TikTok) brings no text, address or cover: what else is
-inherited is said by a network's tables."""
+_INHERITED = ("headlines", "descriptions")
+"""Copy that every existing creative brings along. A file brings none: a video (TikTok) no text, address or cover, an
+image (ChatGPT) no headline either. What else is inherited is said by a network's tables."""
 IS_INHERITED = "cannot be combined with creative.existingId, whose content is inherited."
 
 

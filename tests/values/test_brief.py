@@ -246,7 +246,6 @@ def test_native_targeting_replaces_the_shortcuts():
 @pytest.mark.parametrize(
     ("member", "value"),
     [
-        ("headline", "a"),
         ("headlines", ["a", "b", "c"]),
         ("descriptions", ["a", "b"]),
     ],
@@ -274,7 +273,6 @@ def test_all_issues_at_once():
             ("budget.amount", "out_of_range"),
             ("budget.currency", "malformed"),
             ("budget.x", "unknown_property"),
-            ("creative.headline", "conflict"),
             ("creative.headline", "too_short"),
             ("creative.url", "malformed"),
             ("goal", "not_a_choice"),
@@ -379,7 +377,8 @@ def test_the_brief_is_copied_and_does_not_change():
 
 
 def test_model_validation_has_the_same_rules():
-    for value in (brief("bid", "0"), brief("name", "a\0bc"), brief("creative.existingId", "1")):
+    inherited = BRIEF | {"creative": {"existingId": "1", "descriptions": ["a", "b"]}}
+    for value in (brief("bid", "0"), brief("name", "a\0bc"), inherited):
         with pytest.raises(ValidationError):
             CampaignBrief.model_validate(value)
         with pytest.raises(ValidationError):
