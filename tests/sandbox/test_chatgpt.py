@@ -189,7 +189,7 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V1}/geo_lookup/search"), 400, "q")
     events = (await read(web, "conversions/event_settings", {"limit": 500}))["data"]
     assert [(one["id"], one["archived"], bool(one["sources"])) for one in events] == [
-        ("ces_1", False, True),
+        ("ces_501", False, True),
         ("ces_lead1", False, True),
         ("ces_archived1", True, True),
         ("ces_custom1", False, True),

@@ -28,7 +28,7 @@ from tests.sandbox.chatgpt_calls import (
 )
 
 DAILY, LIFETIME = "daily_spend_limit_micros", "lifetime_spend_limit_micros"
-GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_1"]}
+GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_501"]}
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ async def test_campaigns_that_are_refused(
     [
         (NOTHING, "conversion_event_setting_ids"),
         ([], "conversion_event_setting_ids"),
-        (["ces_1", "ces_lead1"], "conversion_event_setting_ids"),
+        (["ces_501", "ces_lead1"], "conversion_event_setting_ids"),
         (["ces_archived1"], "conversion_event_setting_ids"),
         (["ces_custom1"], "conversion_event_setting_ids"),
         (["ces_unlinked1"], "conversion_event_setting_ids"),
@@ -110,7 +110,7 @@ async def test_goals(web: httpx.AsyncClient) -> None:
     change = {"conversion_event_setting_ids": ["ces_lead1"]}
     refused(await post(web, f"campaigns/{native_id}", change), 422, "conversion_event_setting_ids")
     use(web, PARIS)
-    sent = body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_3"])
+    sent = body(CAMPAIGN, bidding_type="conversions", conversion_event_setting_ids=["ces_503"])
     answer = await post(web, "campaigns", sent)
     assert refused(answer, 403) == "Conversion bidding is not enabled"
     assert answer.json()["error"]["type"] == "server_error"

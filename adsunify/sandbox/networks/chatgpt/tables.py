@@ -123,7 +123,7 @@ PLACES: Mapping[str, tuple[str, str, str | None, str | None, str, str]] = {
 }
 # The event settings of every account: id without the number of the account, name, type, custom name, archived, linked.
 EVENT_SETTINGS: tuple[tuple[str, str, str, str | None, bool, bool], ...] = (
-    ("ces_", "Purchases", "order_created", None, False, True),
+    ("ces_50", "Purchases", "order_created", None, False, True),
     ("ces_lead", "Leads", "lead_created", None, False, True),
     ("ces_archived", "Old purchases", "order_created", None, True, True),
     ("ces_custom", "Tasting booked", "custom", "tasting_booked", False, True),
