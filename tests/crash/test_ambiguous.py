@@ -109,7 +109,8 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "amazon": {"code": "NOBODY_KNOWS", "message": "?"},
     "x": {"errors": [{"code": "NOBODY_KNOWS", "message": "?"}], "request": {}},
     "chatgpt": {"error": {"message": "?", "type": "nobody_knows", "param": None, "code": "nobody_knows"}},
-    "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}},
+    # without a result it would refuse a bulk request as a whole
+    "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}, "result": []},
 }
 """An error in a success that stands in no table."""
 ON_THE_WIRE: Mapping[str, Act | Unread] = {
@@ -167,7 +168,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "pinterest": {},
     "x": {},  # its batches are refused as a whole
     "chatgpt": {},
-    "apple": {"partial": "rejected", "error_in_200": "rejected"},
+    "apple": {},  # only its keywords are written in bulk
 }
 
 

@@ -348,8 +348,9 @@ def test_a_native_update() -> None:
     for payload in ({"status": "ENABLED"}, {"dailyBudget": {"value": {"amount": "5", "currency": "EUR"}}}):
         made, _ = run(plans.plan_update(ACCOUNT, "campaign", "901", payload, None))
         assert made.risk == "spend"
-    with pytest.raises(InvalidInput):
-        run(plans.plan_update(ACCOUNT, "campaign", "901", {}, None))
+    for payload in ({}, {"billingEvent": "TAPS"}, {"promotedObjectId": "5", "name": "x"}):
+        with pytest.raises(InvalidInput):
+            run(plans.plan_update(ACCOUNT, "campaign", "901", payload, None))
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

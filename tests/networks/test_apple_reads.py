@@ -331,9 +331,16 @@ def test_days_that_are_too_old() -> None:
     (gap,) = found.coverage.missing
     assert (gap.start, gap.end, found.coverage.complete) == (date(2026, 8, 1), date(2026, 8, 21), False)
     assert found.coverage.provisional_from is None
+
+
+def test_what_lies_ahead_is_not_asked() -> None:
     later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
     found, _ = run(reads.insights(ACCOUNT, START, END, None, later), page())
     assert found.coverage.provisional_from == END
+    found, asked = run(reads.insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
+    assert asked[1].body["timeRange"]["end"] == "2026-11-03"
+    found, asked = run(reads.insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))
+    assert (found.rows, asked) == ((), [])
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from datetime import datetime
 from attrs import evolve
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, risk_of, settings_of
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, settled
@@ -215,6 +215,13 @@ def _foreign(payload: Mapping[str, Json]) -> Iterator[Issue]:
             yield Issue("payload.bidStrategy", "invalid", f"Apple Ads takes type and goal in these pairs: {pairs}.")
 
 
+def _locked(kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """Members that are never changed."""
+    for setting in settings_of(NETWORK, kind):
+        if setting.native in {f"/{name}" for name in payload if name != "targeting"} and isinstance(setting.lock, str):
+            yield Issue(f"payload.{setting.field}", "locked", f"Apple Ads: {setting.field} is locked: {setting.lock}.")
+
+
 def _owner(account: Account, one: Level, payload: Mapping[str, Json], parent_id: str | None) -> tuple[str, int | None]:
     """The member that names what the entity belongs to, and its id as the request says it, once."""
     if not one.parent and parent_id is not None:
@@ -251,12 +258,13 @@ def plan_update(
 ) -> Flow[Plan]:
     """Native members of one entity replaced; others stay as they are."""
     one = level(NETWORK, kind)
-    issues = list(_foreign(payload))
+    issues = [*_foreign(payload), *_locked(kind, payload)]
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
     if issues:
         raise InvalidInput(issues)
-    _owner(account, one, payload, parent_id)
+    if parent_id is not None:
+        _owner(account, one, payload, parent_id)
     risky = payload.get("status") == apple.ENABLED or not set(MONEY).isdisjoint(payload)
     does = f"Change {', '.join(payload)} of the {CALLED[kind]} {entity_id}."
     step = _update(account, one, entity_id, does, dict(payload), parent=parent_id)

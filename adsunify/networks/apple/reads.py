@@ -98,7 +98,7 @@ def accounts() -> Flow[list[FoundAccount]]:
     """The ad accounts in which the key has a role; one that does not show itself is kept by its name."""
     response = yield from ask(NETWORK, Request("GET", f"{apple.API}/acls"))
     found: list[FoundAccount] = []
-    for row in rows(apple.result(response, "list of roles"), "/acls"):
+    for row in apple.results(response, "/result/acls"):
         native_id = ident(row, "/adAccount/id", "role")
         listed = read(row, "/adAccount")
         asked = apple.fetched(Account(apple.CODE, native_id), f"ad-accounts/{_number(native_id)}")
@@ -212,8 +212,8 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
 
 FIELDS = ("impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls")
 HISTORY_DAYS = 90  # Reports: a daily report starts within the last 90 days
-ORG_TIME_ZONE = "ORTZ"  # that it always is the account's is (unverified)
 _DAY = timedelta(days=1)
+ORG_TIME_ZONE = "ORTZ"  # that it always is the account's is (unverified)
 
 
 def _report(account: Account, start: date, end: date, wanted: Json) -> Request:
