@@ -16,7 +16,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import whole_day
-from adsunify.errors import Issue
+from adsunify.errors import Issue, refused
 from adsunify.network import (
     Account,
     Catalog,
@@ -256,7 +256,17 @@ def _write_prefix(value: Json, entity: Entity, account: Account) -> Mapping[str,
 
 
 def _ids(member: str) -> Callable[[Entity, Account], Json]:
-    return lambda entity, account: ids_of(read(entity, f"/targeting/{member}"))
+    def found(entity: Entity, account: Account) -> Json:
+        listed = read(entity, f"/targeting/{member}")
+        return None if listed is None else ids_of(listed)
+
+    return found
+
+
+def _write_language(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    if "," in value:
+        raise refused("fields.languages", "choice", "Outbrain targets exactly one language.")
+    return {f"/targeting/{LANGUAGE}": value}
 
 
 def _write_interests(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -290,7 +300,7 @@ SETTINGS = (
     _budget("endAt", "/budget/endDate", "day", clears=True, write=_write_end),
     _campaign("locations", "/targeting/locations", "list", read=_ids("locations")),
     _campaign("excludedLocations", "/targeting/excludedLocations", "list", read=_ids("excludedLocations")),
-    _campaign("languages", f"/targeting/{LANGUAGE}", note="languages: exactly one."),
+    _campaign("languages", f"/targeting/{LANGUAGE}", write=_write_language, note="languages: exactly one."),
     _campaign("interests", "/targeting/interests", "list", write=_write_interests),
     _campaign("platforms", "/targeting/platform", "list", choices=PLATFORMS),
     _campaign("browsers", "/targeting/browsers", "list", choices=BROWSERS),
