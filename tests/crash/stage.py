@@ -211,7 +211,7 @@ def _unfinished(connection: Connection) -> int:
 
 def _written(rows: Sequence[Mapping[str, str]]) -> Written:
     first = rows[0]
-    path = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4,}", "#", first["path"])
+    path = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32,}|[0-9]{4,}", "#", first["path"])
     kinds = " ".join(row["kind"] for row in rows)
     return Written(f"{first['method']} {path} {kinds}", frozenset(row["id"] for row in rows))
 
