@@ -91,9 +91,9 @@ def _serving(network: Network, step: Step, at: str) -> Iterator[Difference]:
         one = next((level for level in network.levels if level.kind == kind), None)
         if one is not None and not one.born:
             continue
-        said = {name: entity[name] for name in members if isinstance(entity.get(name), str)}
+        said = {name: entity[name] for name in members if isinstance(entity.get(name), str | bool)}
         for name, value in said.items():
-            if states.get(value) != "paused":
+            if value is not False and states.get(value) != "paused":  # false: a flag that is off
                 yield differ(f"{at}{place}/{name}", "a paused state", value)
         if one is not None and one.born and not said:
             yield differ(f"{at}{place}", f"{one.status} = {one.born}", dumps(entity)[:200])
@@ -115,7 +115,10 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
         for index, entry in enumerate(entries):
             place = f"/body/{name}/{index}"
             mixed = [(key, one["create"]) for key, one in entry.items() if isinstance(one, Mapping) and "create" in one]
-            if not mixed:
+            inside = entry.get("data")  # an item around the entity, which has a number of its own beside it
+            if isinstance(inside, Mapping):
+                yield f"{place}/data", inside, step.kind
+            elif not mixed:
                 yield place, entry, step.kind
             for key, entity in mixed:
                 yield f"{place}/{key}/create", entity, _kind(network, key.removesuffix("Operation"))
@@ -153,7 +156,10 @@ def _touched(network: Network, step: Step) -> Iterator[tuple[str, Json]]:
         return
     for item in read({"body": step.request.body}, step.items.at, []):
         mixed = [(name, one["update"]) for name, one in item.items() if isinstance(one, Mapping) and "update" in one]
-        if not mixed:
+        inside = item.get("data")
+        if isinstance(inside, Mapping):
+            yield step.kind, str(inside.get("id"))
+        elif not mixed:
             yield step.kind, item.get(step.items.sent)
         for name, entity in mixed:
             yield _kind(network, name.removesuffix("Operation")), entity.get("resourceName")
