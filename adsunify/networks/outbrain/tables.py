@@ -256,11 +256,7 @@ def _write_prefix(value: Json, entity: Entity, account: Account) -> Mapping[str,
 
 
 def _ids(member: str) -> Callable[[Entity, Account], Json]:
-    def found(entity: Entity, account: Account) -> Json:
-        listed = read(entity, f"/targeting/{member}")
-        return None if listed is None else ids_of(listed)
-
-    return found
+    return lambda entity, account: ids_of(read(entity, f"/targeting/{member}"))
 
 
 def _write_language(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
