@@ -82,8 +82,11 @@ def test_an_answer_without_a_token(body: Any) -> None:
 
 
 def test_tokens_are_neither_renewed_nor_revoked() -> None:
+    held = Credentials("t0k", None, 5)
     with pytest.raises(TokenRefused, match="connect the account again"):
-        run(reads.refresh(NO_APP, Credentials("t0k"), 1))
+        run(reads.refresh(NO_APP, held, 1), answer({"errorMessage": "no"}, 401))
+    kept, (asked,) = run(reads.refresh(NO_APP, held, 1), answer({"marketers": []}))  # 401 may mean: not permitted
+    assert (kept, filled(asked), asked.headers) == (held, f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
     assert run(reads.revoke(NO_APP, Credentials("t0k"))) == (None, [])
 
 

@@ -71,15 +71,25 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
     token = answer["apiKey"]
     if not _HEADER_TEXT(token):
         raise refused("apiKey", "malformed", "Outbrain: a token has letters, digits and signs, and no blanks.")
-    asked = evolve(outbrain.get("marketers"), headers={outbrain.TOKEN_HEADER: token}, signed=False)
-    yield from ask(NETWORK, asked)
+    yield from ask(NETWORK, _proof(token))
     return Credentials(token)
 
 
+def _proof(token: str) -> Request:
+    """A cheap read that only a living token is answered."""
+    return evolve(outbrain.get("marketers"), headers={outbrain.TOKEN_HEADER: token}, signed=False)
+
+
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Nothing to call: a token that has run out needs another sign-in."""
-    yield from ()
-    raise TokenRefused(SIGN_AGAIN)
+    """Tokens are not renewed: the same one again, as long as one cheap read finds it alive.
+
+    Amplify reference: an operation that the user may not do is answered 401, too.
+    """
+    try:
+        yield from ask(NETWORK, _proof(credentials.access_token))
+    except TokenRefused as problem:
+        raise TokenRefused(SIGN_AGAIN, native=problem.native) from None
+    return credentials
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
