@@ -111,6 +111,7 @@ UNKNOWN_ERROR: Mapping[str, Any] = {
     "chatgpt": {"error": {"message": "?", "type": "nobody_knows", "param": None, "code": "nobody_knows"}},
     # without a result it would refuse a bulk request as a whole
     "apple": {"error": {"code": "NOBODY_KNOWS", "message": "?", "details": []}, "result": []},
+    "outbrain": {"moreInfo": "?", "errorMessage": "?"},
 }
 """An error in a success that stands in no table."""
 ON_THE_WIRE: Mapping[str, Act | Unread] = {
@@ -143,6 +144,8 @@ HEADERS_SAY_ALL = {"linkedin"}
 BODY_CUT = {"reset after the headers", "half the body", "silent in the body", "half the JSON"}
 NO_ID = {"empty 200", "204", "null", "a list", "an empty object", "another status"}
 """Successes without an id: where nothing is created, all that such a network says."""
+SWITCHES_EMPTY = {"outbrain"}
+"""Networks that answer an activation without a body, and promise nothing of one."""
 SILENT = {"never read", "silent", "silent when done", "silent in the body"}
 STATUSES: Mapping[int, Ends] = {
     401: "token",
@@ -169,6 +172,7 @@ NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "x": {},  # its batches are refused as a whole
     "chatgpt": {},
     "apple": {},  # only its keywords are written in bulk
+    "outbrain": {},
 }
 
 
@@ -190,6 +194,7 @@ def cases(network: str, action: str) -> list[Case]:
         Case(name, "unknown", act, seconds=SHORT if name in SILENT else None)
         for name, act in ON_THE_WIRE.items()
         if not (network in HEADERS_SAY_ALL and name in (BODY_CUT if action == "create" else BODY_CUT | NO_ID))
+        and not (network in SWITCHES_EMPTY and action == "activate" and name in BODY_CUT | NO_ID)
     ]
     unknown = json.dumps(UNKNOWN_ERROR[network]).encode()
     found.append(Case("an unknown error in a 200", "unknown", answers(unknown)))
