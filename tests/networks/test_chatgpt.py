@@ -88,7 +88,7 @@ def test_a_bid_for_impressions_is_for_a_single_one() -> None:
 
 def test_conversions_are_led_by_an_event() -> None:
     value = brief(goal="conversions", platform={"conversionEvent": "ces_5", "pixelId": "cds_1"})
-    body = planned(value, **{"conversions/event_settings": listed(EVENT)}).steps[0].request.body
+    body = planned(value, ACCOUNT, **{"conversions/event_settings": listed(EVENT)}).steps[0].request.body
     assert (body["bidding_type"], body["conversion_event_setting_ids"]) == ("conversions", ["ces_5"])
 
 

@@ -13,7 +13,7 @@ from adsunify.currencies import exponent
 from adsunify.errors import refused
 from adsunify.network import Account, Found, Level, Unit, currency_of, words
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, rows, text
+from adsunify.wire import Json, Request, Response, identifier, need, rows, text
 
 CODE = "chatgpt"
 VERSION = "v1"
@@ -85,14 +85,16 @@ def paged(limit: int, cursor: str | None = None) -> dict[str, str]:
 
 
 def data(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list."""
+    """The rows of a list; one that has none is empty, but it is there."""
+    need(response.body, "/data", "list")
     return rows(response.body, "/data", "list")
 
 
 def next_cursor(response: Response) -> str | None:
     """The cursor of the next page."""
     body = response.body
-    return text(body, "/last_id") or None if isinstance(body, Mapping) and body.get("has_more") is True else None
+    more = isinstance(body, Mapping) and body.get("has_more") is True
+    return identifier(body.get("last_id")) if more else None
 
 
 def following(request: Request, response: Response) -> Request | None:
