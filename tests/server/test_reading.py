@@ -24,6 +24,7 @@ FORMATS = {
     "amazon": ({"product_ads"}, {"conversions"}, {"daily"}),
     "chatgpt": ({"chat_card"}, {"traffic", "awareness", "conversions"}, {"lifetime"}),
     "apple": ({"custom_product_page"}, {"app_installs"}, {"daily"}),
+    "outbrain": ({"promoted_link", "crawled_link"}, {"traffic", "awareness"}, {"daily", "lifetime"}),
 }
 """SPEC.md "Unified format support": formats, goals, budget periods."""
 GROUPLESS = {"outbrain"}
