@@ -52,7 +52,7 @@ def _campaign(world: World, account: Account, number: int, name: str, creative: 
         "billingEvent": "TAPS",
         "status": "ENABLED",
         "startTime": _SINCE,
-        "dailyBudget": {"value": {"amount": str(90 * scale), "currency": account.currency}},
+        "dailyBudget": {"value": {"amount": str(250 * scale), "currency": account.currency}},
         "targeting": {
             "supplySource": {"include": ["APPSTORE"]},
             "supplyPlacement": {"include": ["APPSTORE_SEARCH_RESULTS"]},
