@@ -15,12 +15,13 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 import httpx
 import vcr
+from pydantic.alias_generators import to_camel
 from vcr.request import Request as Recorded
 
 from adsunify.actor import Actor
 from adsunify.brief import read_brief
 from adsunify.cli.briefs import brief
-from adsunify.cli.consent import Form
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
 from adsunify.networks import adapter
 from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations
@@ -99,7 +100,7 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
             person = await service.store.write(people.ensure_user, "a@x.example", clock)
             await service.store.write(people.set_membership, home.id, person.id, "admin", clock)
             actor = Actor(home.id, person.id, "local", "admin", True, "local")
-            if running is not None:
+            if running is not None and not _by_credentials(network):
                 code = await _consented(service, network)
             yield service, actor, code or "filtered"
         finally:
@@ -131,8 +132,18 @@ def _by_request_token(network: str) -> bool:
     return adapter(network).network.login.kind == "oauth1"
 
 
+def _by_credentials(network: str) -> bool:
+    return adapter(network).network.login.kind == "credentials"
+
+
 def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
-    """What came back from the consent, and the verifier; an OAuth 1.0a code is token, its verifier, its secret."""
+    """What came back from the consent, and the verifier; an OAuth 1.0a code is token, its verifier, its secret.
+
+    Without a consent page: what a person gives, as JSON; the simulated network's own where the code is none.
+    """
+    if _by_credentials(network):
+        own = {to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}
+        return json.loads(code) if code.startswith("{") else own, ""
     if not _by_request_token(network):
         return {"code": code, "state": "s"}, VERIFIER
     token, proof, secret = code.split(" ") if " " in code else (code, code, code)
