@@ -16,7 +16,10 @@ ActorKind = Literal["key", "agent", "session", "local"]
 
 @frozen
 class Actor:
-    """One caller in one workspace. ``can_write`` is the credential's; authority is the lesser of it and the role."""
+    """One caller in one workspace. ``can_write`` is the credential's; authority is the lesser of it and the role.
+
+    ``key_id``, ``grant_id``: the API key, or the agent's grant, that must still stand when something is written.
+    """
 
     workspace_id: str
     user_id: str
@@ -25,6 +28,7 @@ class Actor:
     can_write: bool
     kind: ActorKind
     key_id: str | None = None
+    grant_id: str | None = None
 
     @property
     def writes(self) -> bool:

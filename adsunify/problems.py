@@ -52,6 +52,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "forbidden": (403, "Only the owner may do this."),
     "write_required": (403, "This needs a write-enabled credential of a member or admin."),
     "admin_required": (403, "This needs a write-enabled credential of an admin."),
+    "not_for_agents": (403, "This is for people, not for agents."),
     "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
     "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
     "provider_not_found": (404, "The network has no such thing."),

@@ -9,7 +9,7 @@ from aiohttp import web
 from adsunify.actor import Actor
 from adsunify.client.doors import LocalDoor
 from adsunify.errors import AdsunifyError, Unauthenticated
-from adsunify.service import access
+from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.wire import dumps
 
@@ -40,7 +40,7 @@ def add_routes(app: web.Application, service: Service) -> None:
 
 
 async def _actor(request: web.Request, service: Service) -> Actor:
-    return await access.authenticate(service, request.headers.get("Authorization"))
+    return await authenticate(service, request.headers.get("Authorization"))
 
 
 def challenge(service: Service) -> str:

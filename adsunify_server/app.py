@@ -13,13 +13,13 @@ from aiohttp import web
 from adsunify.contract import ENDPOINTS, Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import AdsunifyError, InvalidInput, Issue, refused
-from adsunify.service import access
+from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
 from adsunify.wire import dumps
-from adsunify_mcp import http as agents
+from adsunify_mcp import http as mcp
 
-from . import connect
+from . import connect, oauth
 from .openapi import document
 from .problems import MEDIA_TYPE, problem, refusal
 
@@ -42,7 +42,8 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
     app.router.add_get("/openapi.json", _fixed(openapi))
     app.router.add_get("/healthz", _fixed(b'{"status":"ok"}'))
     connect.add_routes(app, service)
-    agents.add_routes(app, service)
+    mcp.add_routes(app, service)
+    oauth.add_routes(app, service)
     if delivers:
         app.cleanup_ctx.append(_delivering(service))
     return app
@@ -95,7 +96,7 @@ async def _answer(request: web.Request, handler: Handler, request_id: str) -> we
 
 def _handler(service: Service, endpoint: Endpoint) -> Handler:
     async def handle(request: web.Request) -> web.Response:
-        actor = await access.authenticate(service, request.headers.get("Authorization"))
+        actor = await authenticate(service, request.headers.get("Authorization"))
         _negotiated(request, endpoint)
         answer = await call(service, actor, endpoint, await _asked(request, endpoint))
         return web.Response(

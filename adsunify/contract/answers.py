@@ -54,6 +54,18 @@ class CreatedKey(Key):
     secret: str
 
 
+class ConnectedAgent(Shape):
+    """What you allow an agent in this workspace."""
+
+    grant_id: Uuid
+    client_id: Uuid
+    client_name: str
+    can_write: bool
+    created_at: str
+    expires_at: str
+    revoked_at: Text
+
+
 class Connection(Shape):
     """A connection to a network, without its credentials."""
 

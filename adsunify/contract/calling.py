@@ -68,6 +68,8 @@ def permit(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden where the actor's authority is less than the endpoint needs."""
     if endpoint.access == "write" and not actor.writes:
         raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
+    if endpoint.path.startswith("/keys") and actor.kind == "agent" and endpoint.method != "GET":
+        raise Forbidden("An agent's token does not administer API keys.", code="not_for_agents")
     if endpoint.access == "admin" and not actor.administers:
         raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from adsunify.change import EditBody, Mutation
-from adsunify.service import access, accounts, bulk, campaigns, connections, entities, networks, operations, webhooks
+from adsunify.service import (
+    access,
+    accounts,
+    agents,
+    bulk,
+    campaigns,
+    connections,
+    entities,
+    networks,
+    operations,
+    webhooks,
+)
 from adsunify.steps import Kind
 
 from . import answers, requests
@@ -106,6 +117,17 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         status=201,
     ),
     Endpoint("DELETE", "/keys/{keyId}", "Access", "Revoke an API key", access.revoke_key, answers.Key, access="admin"),
+    Endpoint(
+        "GET", "/connected-agents", "Access", "Your OAuth agent grants", agents.list_, list[answers.ConnectedAgent]
+    ),
+    Endpoint(
+        "DELETE",
+        "/connected-agents/{grantId}",
+        "Access",
+        "Revoke an OAuth grant",
+        agents.revoke,
+        answers.ConnectedAgent,
+    ),
     # -- Connections, networks, accounts ---------------------------------------------------------------------------
     Endpoint("GET", "/connections", "Connections", "List connections", connections.list_, list[answers.Connection]),
     Endpoint(

@@ -1,4 +1,4 @@
-"""Who calls, and the workspace's API keys."""
+"""The workspace's API keys, and who calls with one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import secrets
 
 from adsunify.actor import Actor
-from adsunify.errors import InvalidInput, Issue, Unauthenticated
+from adsunify.errors import InvalidInput, Issue
 from adsunify.schedule import instant
 from adsunify.store import keys, people
 from adsunify.store.keys import KeyRecord
@@ -18,24 +18,19 @@ from .core import Service, moment, moment_or_none
 
 KEY = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-MISSING = "A bearer token is needed: Authorization: Bearer <token>."
-INVALID = "The bearer token is invalid, expired or revoked."
 
 
-async def authenticate(service: Service, authorization: str | None) -> Actor:
-    """The caller behind an ``Authorization`` header; raises Unauthenticated."""
-    scheme, _, token = (authorization or "").strip().partition(" ")
-    if scheme.lower() != "bearer" or not token.strip():
-        raise Unauthenticated(MISSING, code="token_missing")
-    found = KEY.fullmatch(token.strip())
+async def actor(service: Service, token: str) -> Actor | None:
+    """Who calls with an API key; None where it is none, or no good any more."""
+    found = KEY.fullmatch(token)
     if found is None:
-        raise Unauthenticated(INVALID)
+        return None
     access = await service.store.read(keys.find, found[1])
     now = service.store.clock.now()
     expected = access.secret_hash if access is not None else hashed("")
-    matches = hmac.compare_digest(hashed(token.strip()), expected)
+    matches = hmac.compare_digest(hashed(token), expected)
     if access is None or not matches or not access.valid(now) or access.role is None:
-        raise Unauthenticated(INVALID)
+        return None
     used = service.used_keys.note(access.key.id, now)
     if used is not None:
         await service.store.write(keys.touch, used)

@@ -20,7 +20,7 @@ from . import attempts, events
 from .clock import Clock
 from .entities import Seen, record_seen
 from .operations import recover
-from .schema import accounts, api_keys, memberships, operations, steps
+from .schema import accounts, api_keys, grants, memberships, operations, steps
 
 _RUNNING, _CLAIM_EVENT = transition("prepared", "claim")
 
@@ -38,7 +38,8 @@ _FRESH = not_(exists().where(steps.c.operation_id == operations.c.id, _own))
 """The attempt is a new one: nobody executed the operation since its receipts were read."""
 _THIS = and_(operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace"))
 
-_key, _only = bindparam("by_key", type_=Text), bindparam("only_credential", type_=Text)
+_key, _grant = bindparam("by_key", type_=Text), bindparam("by_grant", type_=Text)
+_only = bindparam("only_credential", type_=Text)
 _MEMBER = exists().where(
     memberships.c.workspace_id == operations.c.workspace_id,
     memberships.c.user_id == bindparam("by_user"),
@@ -55,8 +56,22 @@ _KEY = exists().where(
     api_keys.c.revoked_at.is_(None),
     or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _NOW),
 )
+_GRANT = exists().where(
+    grants.c.id == _grant,
+    grants.c.workspace_id == operations.c.workspace_id,
+    grants.c.user_id == bindparam("by_user"),
+    grants.c.can_write.is_(True),
+    grants.c.revoked_at.is_(None),
+    grants.c.expires_at > _NOW,
+)
 _ACCOUNT = exists().where(accounts.c.id == operations.c.account_id, accounts.c.status == "active")
-_ACCESS = and_(_MEMBER, _ACCOUNT, or_(_key.is_(None), _KEY), or_(_only.is_(None), operations.c.credential == _only))
+_ACCESS = and_(
+    _MEMBER,
+    _ACCOUNT,
+    or_(_key.is_(None), _KEY),
+    or_(_grant.is_(None), _GRANT),
+    or_(_only.is_(None), operations.c.credential == _only),
+)
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
@@ -158,6 +173,7 @@ def advance(
         "held_fence": change.fence,
         "by_user": actor.user_id,
         "by_key": actor.key_id,
+        "by_grant": actor.grant_id,
         "only_credential": actor.credential if actor.kind == "agent" else None,
         "new_lease": now + lease,
         "now": now,

@@ -343,3 +343,67 @@ delivery_attempts = Table(
     Column("error", Text),
     PrimaryKeyConstraint("delivery_id", "number"),
 )
+
+# -- people in browsers, and agents -------------------------------------------------------------------------------
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    _to("user_id", "users"),
+    _to("workspace_id", "workspaces", nullable=True),
+    _at("created_at"),
+    _at("expires_at"),
+    Index(None, "user_id"),
+)
+
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    Column("email", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    _at("created_at"),
+    _at("expires_at"),
+    _at("used_at", nullable=True),
+)
+
+oauth_clients = Table(
+    "oauth_clients",
+    metadata,
+    _id(),
+    Column("name", Text, nullable=False),
+    Column("redirect_uris", ExactJson, nullable=False),
+    _at("created_at"),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    _id(),
+    _to("workspace_id", "workspaces"),
+    _to("user_id", "users"),
+    _to("client_id", "oauth_clients"),
+    Column("can_write", Boolean, nullable=False),
+    Column("resource", Text, nullable=False),
+    _at("created_at"),
+    _at("expires_at"),
+    _at("revoked_at", nullable=True),
+    Index(None, "user_id", "client_id"),
+)
+
+oauth_tokens = Table(
+    "oauth_tokens",
+    metadata,
+    Column("token_hash", Text, primary_key=True),
+    _to("grant_id", "grants"),
+    Column("kind", Text, nullable=False),
+    Column("redirect_uri", Text),
+    Column("challenge", Text),
+    _at("created_at"),
+    _at("expires_at"),
+    _at("used_at", nullable=True),
+    Index(None, "grant_id"),
+)

@@ -82,7 +82,7 @@ MAY: dict[tuple[str, str], set[Access]] = {
     ("admin", "read"): {"read"},
     ("admin", "write"): {"read", "write", "admin"},
 }
-IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId")
+IDS = ("accountId", "sourceOperationId", "operationId", "connectionId", "keyId", "webhookId", "deliveryId", "grantId")
 
 
 def of(endpoints: Iterable[Endpoint]) -> pytest.MarkDecorator:

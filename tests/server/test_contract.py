@@ -24,6 +24,8 @@ FROZEN = {
     "get_keys": "GET /keys",
     "post_keys": "POST /keys",
     "delete_key": "DELETE /keys/{keyId}",
+    "get_connected_agents": "GET /connected-agents",
+    "delete_connected_agent": "DELETE /connected-agents/{grantId}",
     "get_connections": "GET /connections",
     "post_connections_authorize": "POST /connections/authorize",
     "post_connections_credentials": "POST /connections/credentials",

@@ -1,0 +1,359 @@
+"""OAuth 2.1 for agents, without I/O of its own: registration, consent, codes, tokens, grants.
+
+Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (loopback), 8414 and 9728 (metadata), 8707
+(resource), 9207 (issuer), 9700 (best practice). Clients are public; tokens are opaque, and only their hashes are kept.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Literal
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from uuid import uuid4
+
+from attrs import frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor
+from adsunify.connecting import challenge
+from adsunify.errors import AdsunifyError, Forbidden, NotFound
+from adsunify.store import agents, people
+from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
+from adsunify.store.clock import Clock
+from adsunify.wire import Json
+
+from .access import hashed
+from .core import Service, moment
+
+READ, WRITE = "ads:read", "ads:write"
+RESOURCE = "/api/mcp"
+ACCESS_PREFIX, REFRESH_PREFIX = "ada_", "adr_"
+CODE_MILLISECONDS = 60 * 1000
+ACCESS_MILLISECONDS = 60 * 60 * 1000
+GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
+LONGEST_NAME, MOST_REDIRECTS, LONGEST_REDIRECT = 100, 10, 2000
+LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
+
+OAuthCode = Literal[
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "invalid_scope",
+    "invalid_target",
+    "invalid_redirect_uri",
+    "unsupported_grant_type",
+    "unsupported_response_type",
+    "access_denied",
+]
+
+
+class OAuthError(AdsunifyError):
+    """What the protocol says was wrong; ``error`` is its word for it."""
+
+    status = 400
+    default_code = "oauth_error"
+    title = "OAuth error"
+
+    def __init__(self, error: OAuthCode, message: str) -> None:
+        super().__init__(message)
+        self.error = error
+        if error == "invalid_client":
+            self.status = 401
+
+    def to_json(self) -> dict[str, Json]:
+        return {"error": self.error, "error_description": self.message}
+
+
+@frozen
+class Asked:
+    """A well-formed request for consent. ``write``: the client asks for write access as well."""
+
+    client: ClientRecord
+    redirect_uri: str
+    challenge: str
+    state: str | None
+    write: bool
+    resource: str
+
+
+# -- metadata -----------------------------------------------------------------------------------------------------
+
+
+def resource(service: Service) -> str:
+    """What tokens are for."""
+    return service.settings.base_url + RESOURCE
+
+
+def protected_resource(service: Service) -> dict[str, Json]:
+    """RFC 9728: where a client of the agents' door gets its tokens."""
+    return {
+        "resource": resource(service),
+        "authorization_servers": [service.settings.base_url],
+        "scopes_supported": [READ, WRITE],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "adsunify",
+    }
+
+
+def authorization_server(service: Service) -> dict[str, Json]:
+    """RFC 8414: what the authorization server can do."""
+    base = service.settings.base_url
+    return {
+        "issuer": base,
+        "authorization_endpoint": f"{base}/oauth/authorize",
+        "token_endpoint": f"{base}/oauth/token",
+        "registration_endpoint": f"{base}/oauth/register",
+        "revocation_endpoint": f"{base}/oauth/revoke",
+        "scopes_supported": [READ, WRITE],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+    }
+
+
+# -- registration -------------------------------------------------------------------------------------------------
+
+
+async def register(service: Service, asked: Mapping[str, Json]) -> dict[str, Json]:
+    """Register a public client (RFC 7591); metadata that has no meaning here is left aside, as the RFC says."""
+    redirects = asked.get("redirect_uris")
+    if not isinstance(redirects, list) or not 1 <= len(redirects) <= MOST_REDIRECTS:
+        raise OAuthError("invalid_redirect_uri", f"redirect_uris is a list of 1 to {MOST_REDIRECTS} addresses.")
+    for one in redirects:
+        if not isinstance(one, str) or not _may_redirect(one):
+            raise OAuthError(
+                "invalid_redirect_uri", "A redirect address is https, or http on loopback, without a fragment."
+            )
+    name = asked.get("client_name", "An agent")
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
+        raise OAuthError("invalid_request", f"client_name is a text of 1 to {LONGEST_NAME} printable characters.")
+    method = asked.get("token_endpoint_auth_method", "none")
+    if method != "none":
+        raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
+    kept = await service.store.write(agents.register, str(uuid4()), name, redirects, service.store.clock)
+    return {
+        "client_id": kept.id,
+        "client_id_issued_at": kept.created_at // 1000,
+        "client_name": kept.name,
+        "redirect_uris": list(kept.redirect_uris),
+        "grant_types": ["authorization_code", "refresh_token"],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+        "scope": f"{READ} {WRITE}",
+    }
+
+
+def _may_redirect(url: str) -> bool:
+    if len(url) > LONGEST_REDIRECT or not url.isascii() or not url.isprintable() or "#" in url or "\\" in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError:
+        return False
+    if parts.username is not None or not parts.hostname:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and _loopback(url))
+
+
+def _loopback(url: str) -> bool:
+    return urlsplit(url).netloc.rpartition("@")[2].rsplit(":", 1)[0] in LOOPBACK or urlsplit(url).netloc in LOOPBACK
+
+
+def _registered(redirects: Sequence[str], asked: str) -> bool:
+    """Exactly as registered; on loopback with any port (RFC 8252 section 7.3)."""
+    if asked in redirects:
+        return True
+    return (
+        _may_redirect(asked) and _loopback(asked) and _portless(asked) in map(_portless, filter(_loopback, redirects))
+    )
+
+
+def _portless(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=parts.hostname or ""))
+
+
+# -- consent ------------------------------------------------------------------------------------------------------
+
+
+async def asked(service: Service, query: Mapping[str, str]) -> Asked:
+    """Read a request for consent.
+
+    Raises NotFound for a client or redirect address that is not registered (nobody is redirected then), and OAuthError
+    for all else: that is told to the client (:func:`refusal`).
+    """
+    client = await service.store.read(agents.client, query.get("client_id", ""))
+    redirect = query.get("redirect_uri", "")
+    if client is None or not _registered(client.redirect_uris, redirect):
+        raise NotFound("This application or its address is not registered here.")
+    if query.get("response_type") != "code":
+        raise OAuthError("unsupported_response_type", "response_type is code.")
+    if query.get("code_challenge_method") != "S256" or len(query.get("code_challenge", "")) != 43:
+        raise OAuthError("invalid_request", "PKCE is required: code_challenge with code_challenge_method S256.")
+    scopes = set(query.get("scope", READ).split())
+    if scopes - {READ, WRITE}:
+        raise OAuthError("invalid_scope", f"The scopes are {READ} and {WRITE}.")
+    if query.get("resource", resource(service)) != resource(service):
+        raise OAuthError("invalid_target", f"Tokens are for {resource(service)}.")
+    return Asked(client, redirect, query["code_challenge"], query.get("state"), WRITE in scopes, resource(service))
+
+
+async def allow(service: Service, asked: Asked, user_id: str, workspace_id: str, *, write: bool) -> str:
+    """The person consents, in a workspace; returns the address to go back to, with the code.
+
+    Raises Forbidden where the person does not belong there, or is a viewer and allows writing.
+    """
+    code = secrets.token_urlsafe(32)
+    await service.store.write(
+        _allow, asked, user_id, workspace_id, write and asked.write, hashed(code), service.store.clock
+    )
+    return _back(service, asked.redirect_uri, asked.state, code=code)
+
+
+def _allow(
+    connection: Connection, asked: Asked, user_id: str, workspace_id: str, write: bool, code_hash: str, clock: Clock
+) -> None:
+    member = people.membership(connection, workspace_id, user_id)
+    if member is None:
+        raise Forbidden("You do not belong to this workspace.")
+    if write and member.role == "viewer":
+        raise Forbidden("A viewer cannot allow writing.", code="write_required")
+    grant = agents.consent(
+        connection, workspace_id, user_id, asked.client.id, write, asked.resource, GRANT_MILLISECONDS, clock
+    )
+    agents.issue(connection, grant.id, "code", code_hash, CODE_MILLISECONDS, clock, asked.redirect_uri, asked.challenge)
+
+
+def refusal(service: Service, query: Mapping[str, str], problem: OAuthError) -> str:
+    """The address at which the client learns that there is no consent; its redirect address was found registered."""
+    return _back(
+        service, query["redirect_uri"], query.get("state"), error=problem.error, error_description=problem.message
+    )
+
+
+def _back(service: Service, redirect: str, state: str | None, **answer: str) -> str:
+    parts = urlsplit(redirect)
+    members = [*parse_qsl(parts.query, keep_blank_values=True), *answer.items(), ("iss", service.settings.base_url)]
+    if state is not None:
+        members.append(("state", state))
+    return urlunsplit(parts._replace(query=urlencode(members)))
+
+
+# -- tokens -------------------------------------------------------------------------------------------------------
+
+
+async def exchange(service: Service, form: Mapping[str, str]) -> dict[str, Json]:
+    """The token endpoint: a code or a refresh token for new tokens; raises OAuthError."""
+    kind = form.get("grant_type")
+    if kind == "authorization_code":
+        return await _redeemed(service, form, form.get("code", ""), "code")
+    if kind == "refresh_token":
+        return await _redeemed(service, form, form.get("refresh_token", ""), "refresh")
+    raise OAuthError("unsupported_grant_type", "grant_type is authorization_code or refresh_token.")
+
+
+async def _redeemed(
+    service: Service, form: Mapping[str, str], token: str, kind: Literal["code", "refresh"]
+) -> dict[str, Json]:
+    if form.get("resource", resource(service)) != resource(service):
+        raise OAuthError("invalid_target", f"Tokens are for {resource(service)}.")
+    access, refresh = ACCESS_PREFIX + secrets.token_urlsafe(32), REFRESH_PREFIX + secrets.token_urlsafe(32)
+    grant = await service.store.write(
+        _redeem, dict(form), hashed(token), kind, hashed(access), hashed(refresh), service.store.clock
+    )
+    if grant is None:  # what was found wrong stands: the grant of a code that was used twice has ended
+        raise OAuthError("invalid_grant", "The code or refresh token is not good for this client any more.")
+    return {
+        "access_token": access,
+        "token_type": "Bearer",
+        "expires_in": ACCESS_MILLISECONDS // 1000,
+        "refresh_token": refresh,
+        "scope": f"{READ} {WRITE}" if grant.can_write else READ,
+    }
+
+
+def _redeem(
+    connection: Connection,
+    form: Mapping[str, str],
+    token_hash: str,
+    kind: Literal["code", "refresh"],
+    access_hash: str,
+    refresh_hash: str,
+    clock: Clock,
+) -> GrantRecord | None:
+    found = agents.find(connection, token_hash)
+    if found is None or found.kind != kind or form.get("client_id") != found.grant.client_id:
+        return None
+    if found.used_at is not None or not agents.use(connection, token_hash, clock):
+        agents.end(connection, token_hash, clock)
+        return None
+    if not found.valid(clock.now()) or not _proven(found, form):  # as it was found: not used yet
+        return None
+    agents.issue(connection, found.grant.id, "access", access_hash, ACCESS_MILLISECONDS, clock)
+    agents.issue(connection, found.grant.id, "refresh", refresh_hash, GRANT_MILLISECONDS, clock)
+    return found.grant
+
+
+def _proven(found: TokenRecord, form: Mapping[str, str]) -> bool:
+    """Whether a code is redeemed at the address and with the verifier that it was asked for with."""
+    if found.kind != "code":
+        return True
+    verifier = form.get("code_verifier", "")
+    if not 43 <= len(verifier) <= 128 or not verifier.isascii():
+        return False
+    return form.get("redirect_uri") == found.redirect_uri and hmac.compare_digest(
+        challenge(verifier), found.challenge or ""
+    )
+
+
+async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
+    """RFC 7009: end the grant of a token; one that is not known is no error."""
+    await service.store.write(agents.end, hashed(form.get("token", "")), service.store.clock)
+
+
+async def actor(service: Service, token: str) -> Actor | None:
+    """Who calls with an access token; None where it is not good, or was issued for another resource."""
+    found = await service.store.read(agents.find, hashed(token))
+    if found is None or found.kind != "access" or not found.valid(service.store.clock.now()) or found.role is None:
+        return None
+    grant = found.grant
+    if grant.resource != resource(service):
+        return None
+    credential = f"{grant.client_id}:{grant.user_id}"
+    return Actor(grant.workspace_id, grant.user_id, credential, found.role, grant.can_write, "agent", grant_id=grant.id)
+
+
+# -- what a person sees of it -------------------------------------------------------------------------------------
+
+
+async def list_(service: Service, actor: Actor) -> list[Json]:
+    """Your OAuth agent grants in the current workspace."""
+    found = await service.store.read(agents.grants_of, actor.workspace_id, actor.user_id, service.store.clock)
+    return [_shown(grant, name) for grant, name in found]
+
+
+async def revoke(service: Service, actor: Actor, *, grant_id: str) -> Json:
+    """Revoke one of your grants: at once, and no refresh brings it back."""
+    clock = service.store.clock
+    grant = await service.store.write(agents.revoke, actor.workspace_id, actor.user_id, grant_id, clock)
+    client = await service.store.read(agents.client, grant.client_id)
+    return _shown(grant, "" if client is None else client.name)
+
+
+def _shown(grant: GrantRecord, name: str) -> dict[str, Json]:
+    return {
+        "grantId": grant.id,
+        "clientId": grant.client_id,
+        "clientName": name,
+        "canWrite": grant.can_write,
+        "createdAt": moment(grant.created_at),
+        "expiresAt": moment(grant.expires_at),
+        "revokedAt": None if grant.revoked_at is None else moment(grant.revoked_at),
+    }

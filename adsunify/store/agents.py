@@ -1,0 +1,239 @@
+"""Agents: registered clients, the grants that people gave them, and codes and tokens (their hashes).
+
+A code and a refresh token are used once. Whoever uses one a second time ends the grant: one of the two is a thief.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from attrs import asdict, frozen
+from sqlalchemy import Connection, Row, and_, bindparam, insert, select, update
+
+from adsunify.actor import Role
+from adsunify.errors import NotFound
+
+from .clock import Clock, new_id
+from .schema import grants, memberships, oauth_clients, oauth_tokens
+
+TokenKind = Literal["code", "access", "refresh"]
+
+
+@frozen
+class ClientRecord:
+    """A registered client; it is public: it has no secret."""
+
+    id: str
+    name: str
+    redirect_uris: Sequence[str]
+    created_at: int
+
+
+@frozen
+class GrantRecord:
+    """What a person allows a client in a workspace. Times in milliseconds."""
+
+    id: str
+    workspace_id: str
+    user_id: str
+    client_id: str
+    can_write: bool
+    resource: str
+    created_at: int
+    expires_at: int
+    revoked_at: int | None
+
+
+@frozen
+class TokenRecord:
+    """A token with its grant; ``role``: what its person is in the workspace now, None: nothing."""
+
+    grant: GrantRecord
+    kind: TokenKind
+    redirect_uri: str | None
+    challenge: str | None
+    expires_at: int
+    used_at: int | None
+    role: Role | None
+
+    def valid(self, now: int) -> bool:
+        """Whether the token is neither used up nor over, and its grant stands with a person who belongs here."""
+        ended = self.grant.revoked_at is not None or self.grant.expires_at <= now or self.role is None
+        return not ended and self.used_at is None and self.expires_at > now
+
+
+# -- clients and grants -------------------------------------------------------------------------------------------
+
+_CLIENT = select(oauth_clients).where(oauth_clients.c.id == bindparam("the_id"))
+_GRANT = select(grants).where(grants.c.id == bindparam("the_id"))
+_GRANTS = (
+    select(grants, oauth_clients.c.name)
+    .join(oauth_clients, oauth_clients.c.id == grants.c.client_id)
+    .where(
+        grants.c.workspace_id == bindparam("of_workspace"),
+        grants.c.user_id == bindparam("of_user"),
+        grants.c.revoked_at.is_(None),
+        grants.c.expires_at > bindparam("now"),
+    )
+    .order_by(grants.c.id)
+)
+_REVOKE = (
+    update(grants)
+    .where(grants.c.id == bindparam("the_id"), grants.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("now"))
+)
+_REPLACE = (
+    update(grants)
+    .where(
+        grants.c.user_id == bindparam("of_user"),
+        grants.c.client_id == bindparam("of_client"),
+        grants.c.revoked_at.is_(None),
+    )
+    .values(revoked_at=bindparam("now"))
+)
+
+
+def register(connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], clock: Clock) -> ClientRecord:
+    """Keep a client."""
+    made = ClientRecord(id_, name, list(redirect_uris), clock.now())
+    connection.execute(insert(oauth_clients), asdict(made, recurse=False))
+    return made
+
+
+def client(connection: Connection, id_: str) -> ClientRecord | None:
+    """A registered client."""
+    row = connection.execute(_CLIENT, {"the_id": id_}).one_or_none()
+    return None if row is None else ClientRecord(**row._mapping)
+
+
+def consent(
+    connection: Connection,
+    workspace_id: str,
+    user_id: str,
+    client_id: str,
+    can_write: bool,
+    resource: str,
+    lifetime: int,
+    clock: Clock,
+) -> GrantRecord:
+    """Keep a grant in place of what the person allowed the client before. ``lifetime``: milliseconds."""
+    at = clock.now()
+    connection.execute(_REPLACE, {"of_user": user_id, "of_client": client_id, "now": at})
+    row = {
+        "id": new_id(at),
+        "workspace_id": workspace_id,
+        "user_id": user_id,
+        "client_id": client_id,
+        "can_write": can_write,
+        "resource": resource,
+        "created_at": at,
+        "expires_at": at + lifetime,
+        "revoked_at": None,
+    }
+    connection.execute(insert(grants), row)
+    return _grant(connection, row["id"])
+
+
+def _grant(connection: Connection, id_: Any) -> GrantRecord:
+    return GrantRecord(**connection.execute(_GRANT, {"the_id": id_}).one()._mapping)
+
+
+def grants_of(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
+    """The person's grants in a workspace that still stand, each with its client's name."""
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    return [
+        (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
+        for row in connection.execute(_GRANTS, asked).all()
+    ]
+
+
+def revoke(connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock) -> GrantRecord:
+    """End the person's own grant at once. Raises NotFound."""
+    row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
+    if row is None or row.workspace_id != workspace_id or row.user_id != user_id:
+        raise NotFound("There is no such grant of yours in this workspace.")
+    connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.now()})
+    return _grant(connection, grant_id)
+
+
+# -- codes and tokens ---------------------------------------------------------------------------------------------
+
+_TOKEN = (
+    select(
+        grants,
+        oauth_tokens.c.kind,
+        oauth_tokens.c.redirect_uri,
+        oauth_tokens.c.challenge,
+        oauth_tokens.c.expires_at.label("token_expires_at"),
+        oauth_tokens.c.used_at,
+        memberships.c.role,
+    )
+    .join(grants, grants.c.id == oauth_tokens.c.grant_id)
+    .join(
+        memberships,
+        and_(memberships.c.workspace_id == grants.c.workspace_id, memberships.c.user_id == grants.c.user_id),
+        isouter=True,
+    )
+    .where(oauth_tokens.c.token_hash == bindparam("the_hash"))
+)
+_ISSUE = insert(oauth_tokens)
+_USE = (
+    update(oauth_tokens)
+    .where(oauth_tokens.c.token_hash == bindparam("the_hash"), oauth_tokens.c.used_at.is_(None))
+    .values(used_at=bindparam("now"))
+    .returning(oauth_tokens.c.grant_id)
+)
+
+
+def issue(
+    connection: Connection,
+    grant_id: str,
+    kind: TokenKind,
+    token_hash: str,
+    lifetime: int,
+    clock: Clock,
+    redirect_uri: str | None = None,
+    challenge: str | None = None,
+) -> None:
+    """Keep the hash of a new code or token. ``lifetime``: milliseconds."""
+    at = clock.now()
+    row = {
+        "token_hash": token_hash,
+        "grant_id": grant_id,
+        "kind": kind,
+        "redirect_uri": redirect_uri,
+        "challenge": challenge,
+        "created_at": at,
+        "expires_at": at + lifetime,
+    }
+    connection.execute(_ISSUE, row)
+
+
+def find(connection: Connection, token_hash: str) -> TokenRecord | None:
+    """A code or token, whatever its state."""
+    row = connection.execute(_TOKEN, {"the_hash": token_hash}).one_or_none()
+    return None if row is None else _token(row)
+
+
+def _token(row: Row[Any]) -> TokenRecord:
+    grant = GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c})
+    return TokenRecord(grant, row.kind, row.redirect_uri, row.challenge, row.token_expires_at, row.used_at, row.role)
+
+
+def use(connection: Connection, token_hash: str, clock: Clock) -> bool:
+    """Use a code or refresh token up; False where somebody was first, and then its grant has ended."""
+    now = clock.now()
+    if connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None:
+        return True
+    found = find(connection, token_hash)
+    if found is not None:
+        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": now})
+    return False
+
+
+def end(connection: Connection, token_hash: str, clock: Clock) -> None:
+    """End the grant of a token (RFC 7009); nothing where there is none."""
+    found = find(connection, token_hash)
+    if found is not None:
+        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.now()})

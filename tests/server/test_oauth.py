@@ -1,0 +1,343 @@
+"""OAuth for agents: registration, codes, tokens, and what ends a grant. The consent is given behind its page."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from attrs import evolve, frozen
+
+from adsunify.connecting import challenge
+from adsunify.errors import Forbidden, NotFound
+from adsunify.service import agents
+from adsunify.service.agents import OAuthError
+from adsunify.store import people
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+REDIRECT = "http://127.0.0.1:3333/callback"
+
+
+@frozen
+class Agent:
+    """A registered client with what it asked for."""
+
+    server: Served
+    client_id: str
+    verifier: str
+    query: dict[str, str]
+
+    async def code(self, name: str = "admin", *, write: bool = True) -> str:
+        """A person consents; the code that comes back."""
+        actor = self.server.people[name].actor
+        asked = await agents.asked(self.server.service, self.query)
+        url = await agents.allow(self.server.service, asked, actor.user_id, actor.workspace_id, write=write)
+        answer = parse_qs(urlsplit(url).query)
+        assert answer["iss"] == [self.server.base_url] and answer["state"] == ["st"]
+        return answer["code"][0]
+
+    async def ask(self, **form: str) -> httpx.Response:
+        """The token endpoint."""
+        sent = {"client_id": self.client_id, **form}
+        return await self.server.http.post("/oauth/token", data=sent)
+
+    async def redeem(self, code: str, **more: str) -> httpx.Response:
+        form = {"redirect_uri": self.query["redirect_uri"], "code_verifier": self.verifier, **more}
+        return await self.ask(grant_type="authorization_code", code=code, **form)
+
+    async def refresh(self, token: str) -> httpx.Response:
+        return await self.ask(grant_type="refresh_token", refresh_token=token)
+
+    async def tokens(self, name: str = "admin", *, write: bool = True) -> dict[str, Any]:
+        answer = await self.redeem(await self.code(name, write=write))
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+async def agent(server: Served, **query: str) -> Agent:
+    made = await server.http.post("/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]})
+    assert made.status_code == 201, made.text
+    verifier = secrets.token_urlsafe(32)
+    asked = {
+        "client_id": made.json()["client_id"],
+        "redirect_uri": REDIRECT,
+        "response_type": "code",
+        "code_challenge": challenge(verifier),
+        "code_challenge_method": "S256",
+        "scope": "ads:read ads:write",
+        "state": "st",
+    }
+    return Agent(server, made.json()["client_id"], verifier, asked | query)
+
+
+# -- metadata and registration ------------------------------------------------------------------------------------
+
+
+async def test_metadata(empty: Served) -> None:
+    server = (await empty.http.get("/.well-known/oauth-authorization-server")).json()
+    assert server["issuer"] == empty.base_url
+    assert server["code_challenge_methods_supported"] == ["S256"]
+    assert server["authorization_response_iss_parameter_supported"] is True
+    resource = (await empty.http.get("/.well-known/oauth-protected-resource/api/mcp")).json()
+    assert resource["resource"] == f"{empty.base_url}/api/mcp"
+    assert resource["authorization_servers"] == [server["issuer"]]
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({}, "invalid_redirect_uri"),
+        ({"redirect_uris": []}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://a.example/#part"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://a.example/cb"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["javascript:alert(1)"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["https://user@a.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": ["http://127.0.0.1.evil.example/"]}, "invalid_redirect_uri"),
+        ({"redirect_uris": [REDIRECT], "client_name": "a\nb"}, "invalid_request"),
+        ({"redirect_uris": [REDIRECT], "token_endpoint_auth_method": "client_secret_basic"}, "invalid_request"),
+    ],
+)
+async def test_what_cannot_be_registered(empty: Served, body: Any, error: str) -> None:
+    answer = await empty.http.post("/oauth/register", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (400, error)
+
+
+# -- consent ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"code_challenge": ""}, "invalid_request"),
+        ({"scope": "ads:read admin"}, "invalid_scope"),
+        ({"resource": "https://elsewhere.example/api/mcp"}, "invalid_target"),
+    ],
+)
+async def test_what_is_no_request_for_consent(empty: Served, change: dict[str, str], error: str) -> None:
+    one = await agent(empty, **change)
+    with pytest.raises(OAuthError) as refused:
+        await agents.asked(empty.service, one.query)
+    assert refused.value.error == error
+    assert f"error={error}" in agents.refusal(empty.service, one.query, refused.value)
+
+
+@pytest.mark.parametrize(
+    "redirect",
+    [
+        "http://127.0.0.1:3333/callback/more",
+        "http://127.0.0.1:3333/Callback",
+        "http://127.0.0.1:3333/callback?x=1",
+        "http://localhost:3333/callback",
+        "https://127.0.0.1:3333/callback",
+        "https://evil.example/callback",
+        "",
+    ],
+)
+async def test_nobody_is_sent_to_another_address(empty: Served, redirect: str) -> None:
+    one = await agent(empty, redirect_uri=redirect)
+    with pytest.raises(NotFound):
+        await agents.asked(empty.service, one.query)
+
+
+async def test_a_loopback_address_has_any_port(empty: Served) -> None:
+    one = await agent(empty, redirect_uri="http://127.0.0.1:51234/callback")
+    assert (await agents.asked(empty.service, one.query)).client.name == "Helper"
+
+
+async def test_who_may_consent(empty: Served) -> None:
+    one = await agent(empty)
+    asked = await agents.asked(empty.service, one.query)
+    viewer, stranger = empty.people["viewer"].actor, empty.people["stranger"].actor
+    with pytest.raises(Forbidden):
+        await agents.allow(empty.service, asked, viewer.user_id, viewer.workspace_id, write=True)
+    with pytest.raises(Forbidden):
+        await agents.allow(empty.service, asked, stranger.user_id, viewer.workspace_id, write=False)
+    assert (await one.tokens("viewer", write=False))["scope"] == "ads:read"
+
+
+# -- codes --------------------------------------------------------------------------------------------------------
+
+
+async def test_a_code_gives_tokens_once(empty: Served) -> None:
+    one = await agent(empty)
+    code = await one.code()
+    answers = await asyncio.gather(*(one.redeem(code) for _ in range(200)))
+    assert sorted({answer.status_code for answer in answers}) == [200, 400]
+    (good,) = [answer.json() for answer in answers if answer.status_code == 200]
+    assert {answer.json()["error"] for answer in answers if answer.status_code == 400} == {"invalid_grant"}
+    # the second use was a theft: the tokens of the first are worth nothing any more
+    assert (await empty.caller(good["access_token"]).send("GET", "/auth/verify")).status_code == 401
+    assert (await one.refresh(good["refresh_token"])).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"code_verifier": "A" * 43},
+        {"code_verifier": ""},
+        {"redirect_uri": "http://127.0.0.1:3334/callback"},
+        {"client_id": "00000000-0000-7000-8000-000000000000"},
+        {"code": "x"},
+    ],
+)
+async def test_a_code_is_good_for_its_client_only(empty: Served, change: dict[str, str]) -> None:
+    one = await agent(empty)
+    form = {"code": await one.code()} | change
+    code = form.pop("code")
+    answer = await one.redeem(code, **form)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
+
+
+async def test_a_code_lives_a_minute(empty: Served) -> None:
+    one = await agent(empty)
+    code = await one.code()
+    empty.hands.pass_(seconds=61)
+    assert (await one.redeem(code)).json()["error"] == "invalid_grant"
+
+
+async def test_other_resources_and_kinds(empty: Served) -> None:
+    one = await agent(empty)
+    answer = await one.redeem(await one.code(), resource="https://elsewhere.example/")
+    assert answer.json()["error"] == "invalid_target"
+    assert (await one.ask(grant_type="password")).json()["error"] == "unsupported_grant_type"
+    twice = await empty.http.post(
+        "/oauth/token",
+        content=b"grant_type=refresh_token&grant_type=refresh_token",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert twice.json()["error"] == "invalid_request"
+
+
+# -- tokens -------------------------------------------------------------------------------------------------------
+
+
+async def test_both_doors(server: Served) -> None:
+    one = await agent(server)
+    tokens = await one.tokens("member")
+    caller = server.caller(tokens["access_token"])
+    who = await caller.get("/auth/verify")
+    assert (who["kind"], who["role"], who["canWrite"]) == ("agent", "member", True)
+    made = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
+    assert [found["id"] for found in await caller.get("/operations")] == [made["id"]]
+    headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {tokens['access_token']}"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    assert (await server.http.post("/api/mcp", json=message, headers=headers)).status_code == 200
+    # its person sees the operation, too; nobody's other agent does
+    assert (await server.person("member").get(f"/operations/{made['id']}"))["id"] == made["id"]
+    other = await (await agent(server)).tokens("member")
+    await server.caller(other["access_token"]).problem(404, "GET", f"/operations/{made['id']}")
+
+
+async def test_an_agent_administers_no_keys(server: Served) -> None:
+    caller = server.caller((await (await agent(server)).tokens())["access_token"])
+    refused = await caller.problem(403, "POST", "/keys", {"name": "spare"})
+    assert refused["code"] == "not_for_agents"
+    key_id, _ = await server.key("admin")
+    await caller.problem(403, "DELETE", f"/keys/{key_id}")
+
+
+async def test_read_only_stays_read_only(server: Served) -> None:
+    tokens = await (await agent(server)).tokens(write=False)
+    assert tokens["scope"] == "ads:read"
+    body = {"accountId": server.accounts["meta"], "campaign": brief("meta")}
+    await server.caller(tokens["access_token"]).problem(403, "POST", "/create", body)
+
+
+async def test_an_access_token_lives_an_hour(server: Served) -> None:
+    one = await agent(server)
+    tokens = await one.tokens()
+    server.hands.pass_(minutes=59, seconds=50)
+    assert (await server.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 200
+    server.hands.pass_(seconds=11)
+    assert (await server.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
+    assert (await one.refresh(tokens["refresh_token"])).status_code == 200
+
+
+async def test_refresh_tokens_rotate(empty: Served) -> None:
+    one = await agent(empty)
+    tokens = first = await one.tokens()
+    for _ in range(20):
+        answer = await one.refresh(tokens["refresh_token"])
+        assert answer.status_code == 200
+        tokens = answer.json()
+    assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 200
+    assert (await one.refresh(first["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await one.refresh(tokens["refresh_token"])).json()["error"] == "invalid_grant"
+    assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
+
+
+async def test_two_refreshes_at_once(empty: Served) -> None:
+    one = await agent(empty)
+    tokens = await one.tokens()
+    answers = await asyncio.gather(*(one.refresh(tokens["refresh_token"]) for _ in range(2)))
+    assert sorted(answer.status_code for answer in answers) == [200, 400]
+
+
+async def test_a_token_is_good_for_what_it_is(empty: Served) -> None:
+    tokens = await (await agent(empty)).tokens()
+    assert (await empty.caller(tokens["refresh_token"]).send("GET", "/auth/verify")).status_code == 401
+    before = empty.service.settings
+    try:
+        empty.service.settings = evolve(before, base_url="https://elsewhere.example")
+        assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
+    finally:
+        empty.service.settings = before
+
+
+# -- what ends a grant --------------------------------------------------------------------------------------------
+
+
+async def test_grants_are_listed_and_revoked(server: Served) -> None:
+    one = await agent(server)
+    tokens = await one.tokens("member")
+    caller = server.caller(tokens["access_token"])
+    (grant,) = [
+        row for row in await server.person("member").get("/connected-agents") if row["clientId"] == one.client_id
+    ]
+    assert (grant["clientName"], grant["canWrite"]) == ("Helper", True)
+    path = f"/connected-agents/{grant['grantId']}"
+    for stranger in ("stranger", "admin"):
+        await server.person(stranger).problem(404, "DELETE", path)
+    made = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
+    await server.person("member").delete(path)
+    await caller.problem(401, "POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    assert (await one.refresh(tokens["refresh_token"])).status_code == 400
+    assert grant["grantId"] not in {row["grantId"] for row in await server.person("member").get("/connected-agents")}
+
+
+async def test_a_new_consent_replaces_the_old(empty: Served) -> None:
+    one = await agent(empty)
+    old = await one.tokens()
+    new = await one.tokens(write=False)
+    assert (await empty.caller(old["access_token"]).send("GET", "/auth/verify")).status_code == 401
+    assert (await empty.caller(new["access_token"]).send("GET", "/auth/verify")).status_code == 200
+
+
+async def test_membership_and_time_end_it(empty: Served) -> None:
+    await empty.add("leaving", "shop", "member")
+    one = await agent(empty)
+    tokens = await one.tokens("leaving")
+    actor = empty.people["leaving"].actor
+    await empty.service.store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
+    assert (await one.refresh(tokens["refresh_token"])).status_code == 400
+    two = await agent(empty)
+    tokens = await two.tokens()
+    empty.hands.pass_(days=90, seconds=1)
+    assert (await two.refresh(tokens["refresh_token"])).status_code == 400
+
+
+async def test_revocation_by_the_client(empty: Served) -> None:
+    one = await agent(empty)
+    tokens = await one.tokens()
+    assert (await empty.http.post("/oauth/revoke", data={"token": "unknown"})).status_code == 200
+    assert (await empty.http.post("/oauth/revoke", data={"token": tokens["refresh_token"]})).status_code == 200
+    assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
