@@ -109,6 +109,10 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
         return
     lists = [(name, one) for name, one in body.items() if isinstance(one, list) and one and isinstance(one[0], Mapping)]
     if not lists or (step.items is None and not any("create" in str(one[0]) for _, one in lists)):
+        alone = [(name, one[0]) for name, one in lists if len(one) == 1 and _says_status(network, one[0])]
+        if len(alone) == 1 and not _says_status(network, body):  # a list of one, beside what it belongs to
+            yield f"/body/{alone[0][0]}/0", alone[0][1], step.kind
+            return
         yield "/body", body, step.kind
         return
     for name, entries in lists:
@@ -122,6 +126,10 @@ def _entities(network: Network, step: Step) -> Iterator[tuple[str, Mapping[str, 
                 yield place, entry, step.kind
             for key, entity in mixed:
                 yield f"{place}/{key}/create", entity, _kind(network, key.removesuffix("Operation"))
+
+
+def _says_status(network: Network, entity: Mapping[str, Json]) -> bool:
+    return any(one.status.rpartition("/")[2] in entity for one in network.levels if one.status)
 
 
 def _kind(network: Network, native: str) -> str:
@@ -155,6 +163,9 @@ def _touched(network: Network, step: Step) -> Iterator[tuple[str, Json]]:
         yield step.kind, step.entity
         return
     for item in read({"body": step.request.body}, step.items.at, []):
+        if isinstance(item, str):  # a list of ids
+            yield step.kind, item
+            continue
         mixed = [(name, one["update"]) for name, one in item.items() if isinstance(one, Mapping) and "update" in one]
         inside = item.get("data")
         if isinstance(inside, Mapping):

@@ -58,7 +58,7 @@ def usable(account: Account, video_id: str, path: str = VIDEO) -> Flow[None]:
         message = "TikTok is still processing the video; it can be used once it is displayable."
         raise ProviderThrottled(message, code="media_processing", retry_after=tiktok.PROCESSING_WAIT)
     allowed = read(found[0], "/allowed_placements")
-    if allowed and tiktok.ON_TIKTOK not in allowed:
+    if isinstance(allowed, list) and allowed and tiktok.ON_TIKTOK not in allowed:
         raise refused(path, "not_eligible", "The video may not be placed on TikTok itself.")
 
 

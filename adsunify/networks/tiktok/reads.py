@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from datetime import date, datetime
 
@@ -9,9 +10,10 @@ from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, trusted
-from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Insights
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.insights import Coverage, Insights, Pending
 from adsunify.network import Account, level
+from adsunify.outcomes import failure
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, nest, pages
 from adsunify.reporting import day, figures
 from adsunify.schedule import windows
@@ -210,14 +212,14 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
 # -- insights -----------------------------------------------------------------------------------------------------
 
 REPORT_DAYS = 30  # API for Business: with stat_time_day at most 30 days to a call
+TASK_DONE, TASK_OVER = "SUCCESS", ("FAILED", "CANCELED")
+POLL = 5_000  # milliseconds between two looks at a report task
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account's time zone; a day without delivery has no row."""
-    if job is not None:
-        raise refused("job", "not_supported", "TikTok's reports come at once; there is no job to resume.")
+    """Days of the account's time zone; a day without delivery has no row. ``job`` is a report task made elsewhere."""
     native: list[Mapping[str, Json]] = []
-    for first, last in windows(start, end, REPORT_DAYS):
+    for first, last in windows(start, end, REPORT_DAYS) if job is None else ():
         asked = tiktok.asked(
             account,
             "/report/integrated/get/",
@@ -232,8 +234,49 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
             page_size=str(tiktok.PAGE),
         )
         native += yield from _all(asked)
+    if job is not None:
+        made = yield from _task(account, job)
+        if isinstance(made, Pending):
+            return Insights.waiting(start, end, account.timezone, made)
+        native = made
     found = [(_day(row), figures(METRICS, row)) for row in native]
+    if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
+        start, end = min(one for one, _ in found), max(one for one, _ in found)
     return Insights.of(found, Coverage(start, end, account.timezone), native)
+
+
+def _task(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | Pending]:
+    """The rows of a report task in the shape of the rows at once, or that it is still being made."""
+    checked = yield from ask(NETWORK, tiktok.asked(account, "/report/task/check/", task_id=task))
+    status = str(need(checked.body, "/data/status"))
+    if status in TASK_OVER:
+        raise ProviderError(f"TikTok made no report ({status}).", native=NativeError(status, "The report task ended."))
+    if status != TASK_DONE:
+        return Pending(task, status, POLL)
+    file = yield evolve(tiktok.asked(account, "/report/task/download/", task_id=task), answer="bytes")
+    content = file.body if isinstance(file.body, bytes) else b""
+    if not file.ok or content.lstrip().startswith(b"{"):  # an error, or the address of a file; never the rows
+        problem = failure(NETWORK, Response.of(file.status, file.headers, content))
+        raise problem or ProviderUnreadable("TikTok: the report is no CSV text; ask for output_format CSV_STRING.")
+    return _table(content)
+
+
+def _table(content: bytes) -> list[Mapping[str, Json]]:
+    """Rows of CSV under TikTok's own names (unverified); what is no metric is a dimension."""
+    try:
+        table = csv.DictReader(content.decode("utf-8-sig").splitlines(), strict=True)
+        found = list(table)
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise ProviderUnreadable("TikTok: the report is no CSV text.") from problem
+    if "stat_time_day" not in (table.fieldnames or ()):
+        raise ProviderUnreadable("TikTok: the report has no days (stat_time_day).")
+    return [
+        {
+            "dimensions": {name: value for name, value in row.items() if name and name not in REPORTED},
+            "metrics": {name: value for name, value in row.items() if name in REPORTED},
+        }
+        for row in found
+    ]
 
 
 def _day(row: Mapping[str, Json]) -> date:

@@ -106,8 +106,9 @@ def _refuse(path: str, code: str, message: str) -> InvalidInput:
 
 
 def _locations(items: Json, path: str) -> Json:
-    if any(item.get("radiusKm") is not None for item in items):
-        raise _refuse(path, "not_supported", "a location has no radius.")
+    for index, item in enumerate(items):
+        if item.get("radiusKm") is not None:
+            raise _refuse(f"{path}/{index}.radiusKm", "not_supported", "a location has no radius.")
     if not items:
         raise _refuse(path, "required", "an ad group has at least one location.")
     return [item["id"] for item in items]
@@ -178,7 +179,8 @@ def retargeted(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple
 
 def _ages(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> list[str]:
     """The age groups from ``ageMin`` to ``ageMax``; what is not named stays at the border that it has."""
-    had = [AGES[one] for one in current.get("age_groups") or () if isinstance(one, str) and one in AGES]
+    groups = current.get("age_groups")
+    had = [AGES[one] for one in groups if isinstance(one, str) and one in AGES] if isinstance(groups, list) else []
     least = wanted.get("ageMin", min((low for low, _ in had), default=18))
     most = wanted.get("ageMax", max((high for _, high in had), default=100))
     most = 100 if most == OLDEST else most
