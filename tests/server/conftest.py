@@ -28,10 +28,10 @@ async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serve
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def server(empty: Served) -> Served:
-    """A server with every network connected in both workspaces."""
+    """A server with every network connected, and meta in the other workspace as well."""
     for network in ADAPTERS:
         await connect(empty, network)
-        await connect(empty, network, "stranger")
+    await connect(empty, "meta", "stranger")
     return empty
 
 
