@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
+from copy import deepcopy
 from functools import cache
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from adsunify.brief import read_brief
-from adsunify.errors import AdsunifyError
+from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.network import Account
-from adsunify.planning import plan
+from adsunify.planning import plan, plan_create
+from adsunify.reading import drive
 from adsunify.steps import Plan, Step, bound
-from adsunify.wire import Json, Request, Response, dumps
+from adsunify.wire import Json, Request, Response, dumps, loads
 from tests.contract.cases import ACCOUNT_IDS, BRIEFS, Case, Library, NotACase, own_cases
 from tests.contract.kinds import run
 from tests.contract.plans import PLANNING, output_names
@@ -66,9 +69,7 @@ def writes(network: str) -> tuple[Write, ...]:
 
 def _plans(network: str) -> Iterator[tuple[str, Plan]]:
     for path in sorted(BRIEFS.glob(f"{network}-*.json")):
-        brief = read_brief(path.read_bytes())
-        account = Account(network, ACCOUNT_IDS.get(network, "1234567890"), brief.budget.currency, "Etc/UTC")
-        yield path.stem, plan(brief, account)
+        yield path.stem, _example(network, loads(path.read_bytes()))
     for case in _cases(network):
         if case.kind in PLANNING:
             try:
@@ -80,6 +81,28 @@ def _plans(network: str) -> Iterator[tuple[str, Plan]]:
 
 
 LIBRARY = Library()
+OWN = (("creative", "existingId"), ("platform", "conversionEvent"), ("targeting", "countries"))
+"""What an example brief names of its account or of the network's lists, and a network is asked for before the plan."""
+
+
+def _example(network: str, brief: Json) -> Plan:
+    """The plan of an example brief; what is read first is answered as a create case of the network has it recorded."""
+    account = Account(network, ACCOUNT_IDS.get(network, "1234567890"), brief["budget"]["currency"], "Etc/UTC")
+    try:
+        return plan(read_brief(dumps(brief)), account)
+    except LookupNeeded as problem:
+        needed = problem
+    for case in _cases(network):
+        if case.kind != "create":
+            continue
+        members, recorded = deepcopy(brief), case.input["brief"]
+        for part, member in OWN:
+            if member in members.get(part, {}) and member in recorded.get(part, {}):
+                members[part][member] = recorded[part][member]
+        account = evolve(case.account, currency=brief["budget"]["currency"], timezone="Etc/UTC")
+        with suppress(AdsunifyError):
+            return drive(plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer)
+    raise needed
 
 
 def _cases(network: str) -> Iterator[Case]:

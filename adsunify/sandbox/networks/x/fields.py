@@ -200,7 +200,7 @@ def _line_item_view(request: Request, entity: Entity) -> Data:
     names = (
         "name", "campaign_id", "objective", "goal", "product_type", "placements", "entity_status", "currency",
         "start_time", "end_time", "bid_strategy", BID, "pay_by", DAILY, TOTAL, "standard_delivery",
-        "audience_expansion", "frequency_cap", "duration_in_days", "categories", "advertiser_domain",
+        "frequency_cap", "duration_in_days", "categories", "advertiser_domain",
         "advertiser_user_id", "android_app_store_identifier", "ios_app_store_identifier", "primary_web_event_tag",
         "deleted",
     )  # fmt: skip
