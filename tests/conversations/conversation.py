@@ -36,9 +36,12 @@ FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cass
 RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
 SECRET = re.compile(
     r"((?:^|[?&])(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof"
-    r"|oauth_token|oauth_token_secret)="
-    r"|\"(?:access_token|refresh_token)\": ?\")[^\"&\s]+"
+    r"|oauth_token|oauth_token_secret|secret)="
+    r"|\"(?:access_token|refresh_token|secret|auth_code)\": ?\")[^\"&\s]+"
 )
+CODES = {"tiktok": "auth_code"}
+"""What a consent calls its code, where it is not ``code``."""
+
 SIMULATED = re.compile(r"^http://127\.0\.0\.1:\d+/")
 
 
@@ -70,7 +73,7 @@ CASSETTES = vcr.VCR(
     cassette_library_dir=str(FOLDER),
     record_mode="all" if RECORDING else "none",
     match_on=["method", "uri", "body"],
-    filter_headers=["authorization", "user-agent"],
+    filter_headers=["authorization", "access-token", "user-agent"],
     before_record_request=_request,
     before_record_response=_response,
 )
@@ -125,7 +128,7 @@ async def _consented(service: Service, network: str) -> str:
     answer = parse_qs(urlsplit(sent.headers["location"]).query)
     if _by_request_token(network):
         return " ".join([answer["oauth_token"][0], answer["oauth_verifier"][0], secret])
-    return answer["code"][0]
+    return answer[CODES.get(network, "code")][0]
 
 
 def _by_request_token(network: str) -> bool:
@@ -145,7 +148,7 @@ def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
         own = {to_camel(name): value for name, value in SANDBOX_CREDENTIALS[network].items()}
         return json.loads(code) if code.startswith("{") else own, ""
     if not _by_request_token(network):
-        return {"code": code, "state": "s"}, VERIFIER
+        return {CODES.get(network, "code"): code, "state": "s"}, VERIFIER
     token, proof, secret = code.split(" ") if " " in code else (code, code, code)
     return {"oauth_token": token, "oauth_verifier": proof, "state": "s"}, secret
 
