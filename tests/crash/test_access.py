@@ -17,7 +17,7 @@ from adsunify.store import Clock, Store, connections, keys, people, sealed
 from adsunify.store.schema import accounts, api_keys
 from adsunify.store.schema import connections as connection_rows
 
-from .stage import FORMATS, PLANS, Stage
+from .stage import FORMATS, PLANS, Stage, by_turns
 
 Change = Callable[[Connection, Stage, str, Clock], None]
 """A change in the database, made for the stage's actor and an account."""
@@ -130,7 +130,7 @@ async def _lost_before(
     assert await stage.shown(service, operation_id) == shown, case
 
 
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
 async def test_access_lost_before_each_step(stage: Stage, name: str, action: str) -> None:
     account_id = stage.accounts[name.split("-")[0]]["accountId"]
     async with stage.service() as service, stage.service() as other:

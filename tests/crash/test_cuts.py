@@ -16,7 +16,7 @@ from adsunify.service.core import Service
 from adsunify.transport import Lost, NotSent
 
 from .cutting import Cancelling, Failing, FailingStore, FailingTransport
-from .stage import FORMATS, NETWORK_PLANS, Stage, overlaid
+from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns, overlaid
 
 PATIENCE = 30.0
 
@@ -48,7 +48,7 @@ def _call(stage: Stage, service: Service, operation_id: str) -> Coroutine[Any, A
     return operations.execute(service, stage.actor, operation_id=operation_id, confirmed=True)
 
 
-@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
 async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service, stage.service(clock=stage.later(LEASE_MILLISECONDS)) as after:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -65,8 +65,10 @@ async def test_every_await_is_cancelled(stage: Stage, name: str, action: str) ->
             await _judge(stage, after, operation_id, before, clean, f"cut {at}")
 
 
-@pytest.mark.parametrize("problem", [declared, undeclared])
-@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+PROBLEMS = [(*turn, (declared, undeclared)[n]) for n in range(2) for turn in by_turns(NETWORK_PLANS, n)]
+
+
+@pytest.mark.parametrize(("engine", "name", "action", "problem"), PROBLEMS)
 async def test_every_answer_fails(
     stage: Stage, name: str, action: str, problem: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

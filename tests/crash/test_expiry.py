@@ -13,7 +13,7 @@ from adsunify.service import operations as use
 from adsunify.service.core import Service
 from adsunify.store import Clock, operations
 
-from .stage import FORMATS, NETWORK_PLANS, Stage
+from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
 from .stage import PLANS as ALL_PLANS
 
 MINUTE = 60_000
@@ -68,7 +68,7 @@ async def _once(stage: Stage, service: Service, operation_id: str) -> dict[str, 
     return shown
 
 
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
 async def test_accepted_until_the_last_millisecond(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -80,7 +80,7 @@ async def test_accepted_until_the_last_millisecond(stage: Stage, hands: Hands, n
         await _expired(stage, service, late, 0)
 
 
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
 async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock(), steps=1) as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -100,7 +100,7 @@ async def test_going_on_is_under_the_first_expiry(stage: Stage, hands: Hands, na
         await _expired(stage, service, operation_id, min(steps - 1, 2))
 
 
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
 async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -122,7 +122,7 @@ async def test_expires_between_two_steps(stage: Stage, hands: Hands, name: str, 
         await _expired(stage, service, operation_id, steps - 1)
 
 
-@pytest.mark.parametrize(("name", "action"), CREATED)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(CREATED))
 async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str) -> None:
     async with stage.service(clock=hands.clock()) as service:
         operation_id = await stage.create(service, FORMATS[name][0])
@@ -134,7 +134,7 @@ async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str
 
 
 @pytest.mark.parametrize("boot", [False, True])
-@pytest.mark.parametrize(("name", "action"), CREATED)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(CREATED))
 async def test_clock_set_back_and_started_again(stage: Stage, hands: Hands, name: str, action: str, boot: bool) -> None:
     async with stage.service(clock=hands.clock()) as service:
         operation_id, before_it_ends = [await stage.create(service, FORMATS[name][0]) for _ in range(2)]

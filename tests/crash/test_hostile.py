@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from attrs import define, evolve, frozen
 
+import adsunify.reading
 from adsunify.errors import AdsunifyError
 from adsunify.reading import MAX_PAGES
 from adsunify.service import accounts, operations
@@ -32,10 +33,6 @@ MOST = 64 * MEBIBYTE
 SECONDS = 3.0
 """How long a request may take here (else 60 seconds)."""
 NAMES = [name for name, action in NETWORK_PLANS if action == "create"]
-CASES = [("sqlite", name) for name in NAMES] + [("postgresql", NAMES[0])]
-"""What an answer costs and means does not depend on the engine: there, one network will do."""
-CHEAP = CASES[:1]
-LISTS = CASES[: len(NAMES)]
 
 
 # -- what is said -------------------------------------------------------------------------------------------------
@@ -92,16 +89,38 @@ UNREADABLE = [name for name in HOSTILE if name != "half a surrogate pair"]
 """What no reader takes for an answer. (An object without the list that was asked for is an empty list.)"""
 
 
+MANY = 1_000_000
+COUNTED = {"apple", "outbrain"}
+"""Networks whose next page is counted by us: no cursor of theirs can come a second time."""
+
+
 def _paged(network: str, body: dict[str, Any], cursor: str) -> None:
     """Say that there is another page."""
-    if network == "meta":
-        body["paging"] = {"cursors": {"after": cursor}, "next": f"https://graph.facebook.com/?after={cursor}"}
-    elif network == "snapchat":
-        body["paging"] = {"next_link": f"https://adsapi.snapchat.com/v1/?cursor={cursor}"}
-    elif network == "x":
-        body["next_cursor"] = cursor
-    else:
-        body["nextPageToken" if network == "google" else "nextToken"] = cursor
+    match network:
+        case "meta":
+            body["paging"] = {"cursors": {"after": cursor}, "next": f"https://graph.facebook.com/?after={cursor}"}
+        case "google":
+            body["nextPageToken"] = cursor
+        case "amazon":
+            body["nextToken"] = cursor
+        case "tiktok":  # this page, of so many
+            body["data"]["page_info"] |= {"page": int(cursor) if cursor.isdigit() else 1, "total_page": MANY}
+        case "snapchat":
+            body["paging"] = {"next_link": f"https://adsapi.snapchat.com/v1/?cursor={cursor}"}
+        case "pinterest":
+            body["bookmark"] = cursor
+        case "linkedin":
+            body["metadata"] = {"nextPageToken": cursor}
+        case "reddit":
+            body["pagination"] = {"next_url": f"https://ads-api.reddit.com/api/v3/campaigns?page.token={cursor}"}
+        case "x":
+            body["next_cursor"] = cursor
+        case "chatgpt":
+            body |= {"has_more": True, "last_id": cursor}
+        case "apple":
+            body |= {"result": [{"id": 1}], "pagination": {"totalCount": MANY}}
+        case "outbrain":
+            body |= {"campaigns": [{"id": "1"}], "totalCount": MANY}
 
 
 def looping(network: str, cursor: Callable[[int], str]) -> Act:
@@ -119,6 +138,23 @@ def looping(network: str, cursor: Callable[[int], str]) -> Act:
 
     return act
 
+
+TURNS = 4
+WRITES = [
+    (engine, name, answer)
+    for n, answer in enumerate(HOSTILE)
+    for m, name in enumerate(NAMES)
+    for engine in ("sqlite", "postgresql")
+    if (m == 0 if engine == "postgresql" else answer not in UNREADABLE or n % TURNS == m % TURNS)
+]
+"""What an answer costs and means does not depend on the engine: there, one network will do.
+
+An adapter is only told that an answer was unreadable: each network gets some of these, each of these several networks.
+"""
+FEW = 50
+LISTS = [("sqlite", name, FEW if n else MAX_PAGES) for n, name in enumerate(NAMES)]
+"""The end of a list that has none is the same for all networks: there, it comes sooner."""
+READS = [("sqlite", NAMES[n % len(NAMES)], answer) for n, answer in enumerate(UNREADABLE)]
 
 # -- a process that is measured -----------------------------------------------------------------------------------
 
@@ -166,14 +202,14 @@ async def writing(pipe: Pipe, job: Job) -> Measured:
         return await _measured(service, work)
 
 
-async def reading(pipe: Pipe, job: Job, account_id: str) -> Measured:
-    """Read the hierarchy of an account."""
+async def reading(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PAGES) -> Measured:
+    """Read the hierarchy of an account, each list to so many pages."""
+    adsunify.reading.MAX_PAGES = most  # of this process only
     async with opened(job) as service:
         return await _measured(service, partial(accounts.tree, actor=job.actor, account_id=account_id))
 
 
-@pytest.mark.parametrize("answer", HOSTILE)
-@pytest.mark.parametrize(("engine", "name"), CASES)
+@pytest.mark.parametrize(("engine", "name", "answer"), WRITES)
 async def test_hostile_answer_to_a_write(stage: Stage, name: str, answer: str) -> None:
     async with wired(stage.sandbox_url) as wire, stage.service() as service:
         operation_id = await stage.create(service, FORMATS[name][0])
@@ -191,8 +227,7 @@ async def test_hostile_answer_to_a_write(stage: Stage, name: str, answer: str) -
         assert len(stage.written()) - before == 1
 
 
-@pytest.mark.parametrize("answer", UNREADABLE)
-@pytest.mark.parametrize(("engine", "name"), CHEAP)
+@pytest.mark.parametrize(("engine", "name", "answer"), READS)
 async def test_hostile_answer_to_a_read(stage: Stage, name: str, answer: str) -> None:
     async def again(call: Call) -> None:
         call.wire.fault = again
@@ -204,22 +239,22 @@ async def test_hostile_answer_to_a_read(stage: Stage, name: str, answer: str) ->
     assert calls <= 3
 
 
-@pytest.mark.parametrize(
-    ("cursor", "pages"), [(lambda count: "again", 2), (lambda count: f"{count}", MAX_PAGES)], ids=["same", "new"]
-)
-@pytest.mark.parametrize(("engine", "name"), LISTS)
-async def test_a_list_that_does_not_end(stage: Stage, name: str, cursor: Any, pages: int) -> None:
-    measured, calls = await _read(stage, name, looping(name.split("-")[0], cursor))
-    assert (measured.ended, calls) == ("provider_unreadable", pages)
+@pytest.mark.parametrize("repeats", [True, False])
+@pytest.mark.parametrize(("engine", "name", "most"), LISTS)
+async def test_a_list_that_does_not_end(stage: Stage, name: str, most: int, repeats: bool) -> None:
+    network = name.split("-")[0]
+    act = looping(network, lambda count: "again" if repeats else f"{count}")
+    measured, calls = await _read(stage, name, act, most)
+    assert (measured.ended, calls) == ("provider_unreadable", 2 if repeats and network not in COUNTED else most)
     assert measured.memory <= MOST
 
 
-async def _read(stage: Stage, name: str, act: Act) -> tuple[Measured, int]:
+async def _read(stage: Stage, name: str, act: Act, most: int = MAX_PAGES) -> tuple[Measured, int]:
     """Read an account's hierarchy where every answer is this; how many requests it took."""
     async with wired(stage.sandbox_url) as wire:
         wire.fault = act
         account_id = stage.accounts[name.split("-")[0]]["accountId"]
-        child = Child(reading, evolve(stage.job(""), sandbox_url=wire.url), account_id)
+        child = Child(reading, evolve(stage.job(""), sandbox_url=wire.url), account_id, most)
         measured: Measured = await asyncio.to_thread(child.join)
         return measured, len(wire.calls)
 

@@ -15,7 +15,7 @@ from adsunify.service import operations
 from adsunify.service.core import Service
 
 from .child import Child, Done, Passed, executing
-from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage, Written, ids, overlaid
+from .stage import ENGINES, FORMATS, NETWORK_PLANS, PLANS, Stage, Written, by_turns, ids, overlaid
 
 PATIENCE = 20.0
 
@@ -76,10 +76,11 @@ async def _killed_in_flight(stage: Stage, operation_id: str, at: int, network: s
     assert await asyncio.to_thread(child.join) is None
 
 
-CASES = [(*plan, False) for plan in PLANS] + [(*plan, True) for plan in NETWORK_PLANS if plan[1] == "create"]
+SINGLE = [(*plan, True) for plan in NETWORK_PLANS if plan[1] == "create"]
+CASES = [(engine, *plan, False) for plan in PLANS for engine in ENGINES] + by_turns(SINGLE)
 
 
-@pytest.mark.parametrize(("name", "action", "single"), CASES)
+@pytest.mark.parametrize(("engine", "name", "action", "single"), CASES)
 async def test_killed_at_every_point(stage: Stage, name: str, action: str, single: bool) -> None:
     more = {"steps": 1} if single else {}
     async with stage.service() as service:

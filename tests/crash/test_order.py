@@ -16,7 +16,7 @@ import asyncpg
 import pytest
 from sqlalchemy import Connection
 
-from .stage import FORMATS, PLANS, Stage
+from .stage import FORMATS, NETWORK_PLANS, PLANS, Stage, by_turns
 from .wire import wired
 
 INTENTS = "SELECT n FROM steps WHERE operation_id = {} AND receipt_at IS NULL"
@@ -45,7 +45,7 @@ def _durability(connection: Connection) -> list[object]:
     return [connection.exec_driver_sql(one).scalar_one() for one in asked]
 
 
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(PLANS))
 async def test_committed_before_the_first_byte(stage: Stage, engine: str, name: str, action: str) -> None:
     async with wired(stage.sandbox_url) as wire, stage.service(sandbox_url=wire.url) as service:
         # a commit of SQLite has synced its log at FULL (2), one of PostgreSQL with these two on
@@ -75,7 +75,7 @@ SYNCED = re.compile(r"(?:fsync|fdatasync)\(\d+<[^>]*-wal>")
 
 
 @pytest.mark.parametrize("engine", ["sqlite"])
-@pytest.mark.parametrize(("name", "action"), PLANS)
+@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
 async def test_synced_before_the_first_byte(stage: Stage, name: str, action: str, tmp_path: Path) -> None:
     """The same, as the kernel saw it: each request comes after a finished sync of all that was written to the log.
 

@@ -17,7 +17,7 @@ from adsunify.service import operations
 from adsunify.store import attempts
 
 from .child import Child, Job, opened, tell
-from .stage import FORMATS, NETWORK_PLANS, Stage
+from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
 from .test_kill import points
 
 LEASE = 3_000
@@ -85,7 +85,7 @@ async def _in_flight(stage: Stage, operation_id: str, at: int, receipts: int, ne
     return _Zombie(child, operation_id, receipts, True)
 
 
-@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
 async def test_woken_after_its_lease(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)
@@ -132,7 +132,7 @@ async def _evidence(stage: Stage, service: Any, one: _Zombie, answer: str | None
     assert [each.what for each in stage.written()[before:]] == rest, "repeated or left out"
 
 
-@pytest.mark.parametrize(("name", "action"), NETWORK_PLANS)
+@pytest.mark.parametrize(("engine", "name", "action"), by_turns(NETWORK_PLANS))
 async def test_woken_before_its_claim(stage: Stage, name: str, action: str) -> None:
     async with stage.service() as service:
         source = await stage.source(service, FORMATS[name][0], action)

@@ -22,6 +22,10 @@ class Call:
     head: bytes
     body: bytes
     writer: asyncio.StreamWriter
+    over: asyncio.Event = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self.over = self.wire.over
 
     @property
     def line(self) -> str:
@@ -51,7 +55,7 @@ class Call:
 
     async def silence(self) -> None:
         """Say nothing for as long as the service holds the line."""
-        await self.wire.over.wait()
+        await self.over.wait()
 
 
 def said(content: bytes, status: str = "200 OK", kind: str = "application/json", headers: str = "") -> bytes:
@@ -105,6 +109,11 @@ class Wire:
         self.over.set()
         self.over = asyncio.Event()
         self.fault = None
+
+    async def done(self) -> None:
+        """Wait for every request: the service may have lost its patience before the network had applied it."""
+        while self.serving:
+            await asyncio.wait(self.serving)
 
     def _taken(self) -> Act | Unread | None:
         fault, self.fault = self.fault, None
