@@ -248,6 +248,8 @@ def test_the_preflight_asks_where_ads_are_sold() -> None:
     assert ([issue.path for issue in issues], warnings) == (["targeting.countries/1"], [])
     assert filled(asked[0]) == f"{API}/resources/ad_account_countries"
     assert run(plans.preflight(ACCOUNT, read_brief(brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
+    (issues, _), _ = run(plans.preflight(ACCOUNT, read_brief(brief())), listed({"code": ["US"]}, {"code": "CA"}))
+    assert [issue.path for issue in issues] == ["targeting.countries/0"]
 
 
 # -- activate, status, delete, native ---------------------------------------------------------------------------------

@@ -116,6 +116,7 @@ def test_an_ad_is_renamed_and_led_elsewhere() -> None:
 STARTED = {**CAMPAIGN, "start_time": 1600000000}
 LIFETIME = {**CAMPAIGN, "daily_spend_cap": 0, "lifetime_spend_cap": 90000000}
 AUTOMATIC = {**GROUP, "bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_currency": None}
+ODD_AGES = {**GROUP, "targeting_spec": {"LOCATION": ["US"], "MINIMUM_AGE": "18", "MAXIMUM_AGE": ["34"]}}
 
 
 @pytest.mark.parametrize(
@@ -148,6 +149,7 @@ AUTOMATIC = {**GROUP, "bid_strategy_type": "AUTOMATIC_BID", "bid_in_micro_curren
         ("adGroup", AUTOMATIC, Edit({"bidStrategy": "MAX_BID"}), ["fields.bid"]),
         ("adGroup", GROUP, Edit({"bidStrategy": "TARGET_AVG"}), ["fields.bidStrategy"]),
         ("adGroup", GROUP, Edit(targeting={"ageMin": 20}), ["targeting.ageMax"]),
+        ("adGroup", ODD_AGES, Edit(targeting={"ageMin": 20}), ["targeting.ageMax"]),
         ("adGroup", GROUP, Edit(targeting={"ageMin": 17, "ageMax": 30}), ["targeting.ageMin"]),
         ("adGroup", GROUP, Edit(targeting={"ageMin": 40, "ageMax": 30}), ["targeting.ageMin"]),
         ("adGroup", GROUP, Edit(targeting={"locations": []}), ["targeting.locations"]),

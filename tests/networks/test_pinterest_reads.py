@@ -170,6 +170,8 @@ def test_no_ad_groups_no_keywords() -> None:
 def test_a_cursor_that_repeats_ends() -> None:
     with pytest.raises(ProviderUnreadable):
         run(reads.tree(ACCOUNT), listed(bookmark="a"), listed(bookmark="a"))
+    with pytest.raises(ProviderUnreadable):  # half of a surrogate pair, which no address can carry
+        run(reads.accounts(), listed(bookmark="\ud800"))
 
 
 def test_a_list_by_parent_and_status() -> None:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from attrs import evolve
 
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
 from adsunify.money import MICROS
 from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, words
 from adsunify.schedule import instant
@@ -132,8 +132,13 @@ def listed(response: Response) -> list[Mapping[str, Json]]:
 
 
 def bookmark(response: Response) -> str | None:
-    """The cursor of the next page; none, or an empty one, is the end."""
-    return text(response.body, "/bookmark") or None
+    """The cursor of the next page; none, or an empty one, is the end. ProviderUnreadable for one no query can carry."""
+    found = text(response.body, "/bookmark") or None
+    try:
+        (found or "").encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise ProviderUnreadable("The bookmark of the next page is no text.") from None
+    return found
 
 
 def following(request: Request, response: Response) -> Request | None:

@@ -31,7 +31,7 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, Request, found_at, read, text
+from adsunify.wire import Flow, Json, Request, read, text
 
 from . import native as pinterest
 from .reads import editable
@@ -381,7 +381,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     if not brief.targeting.countries:
         return [], []
     response = yield from ask(NETWORK, pinterest.countries())
-    sold = set(found_at(response.body, "/items/*/code"))
+    sold = {text(row, "/code") for row in pinterest.listed(response)}
     issues = [
         Issue(f"targeting.countries/{index}", "not_supported", "Pinterest sells no ads in this country.")
         for index, country in enumerate(brief.targeting.countries)

@@ -98,6 +98,9 @@ def _ages(targeting: Mapping[str, Json]) -> str | None:
         return f"{' and '.join(AGES)} are given both or neither"
     if "AGE_BUCKET" in targeting:
         return f"AGE_BUCKET stands for {' and '.join(AGES)}: give one or the others"
+    for name in AGES:  # of an ad group that is read they may be anything
+        if wrong := _wrong(name, targeting[name]):
+            return wrong
     positions = [AGES["MAXIMUM_AGE"].index(targeting[name]) for name in AGES]
     return "the least age lies above the greatest" if positions[0] > positions[1] else None
 
