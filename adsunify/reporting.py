@@ -4,32 +4,112 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
-from decimal import Context, Decimal
+from decimal import Context, Decimal, localcontext
+from itertools import islice
+from types import NoneType
 
 from .errors import ProviderUnreadable
-from .insights import Figure
+from .insights import Days, Figure
 from .network import Metric
-from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Json, read, text
+from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Json, parts, read, text
 
+ROWS_AT_ONCE = 500
 INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
 _GZIP_MAGIC = b"\x1f\x8b"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch
+_LINES = re.compile(r"(?:-?[0-9]++(?:\.[0-9]++)?+\n)*+").fullmatch  # possessive: four times as fast
 _WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
+_MICRO = Decimal("0.000001")
+
+Row = Mapping[str, Json]
+Columns = dict[str, list[Json]]
+"""Values by pointer, as many as there are rows; the rows themselves stand at ""."""
 
 
-def figures(metrics: Iterable[Metric], row: Mapping[str, Json]) -> dict[str, Figure]:
-    """The row's figures by metric name. Raises ProviderUnreadable for one that is no number."""
-    return {metric.name: figure(metric, row) for metric in metrics}
+def days(metrics: Sequence[Metric], native: Iterable[Row], at: str | Callable[[Row], date]) -> Days:
+    """The day of each row and its figures by metric name, for :func:`adsunify.insights.daily`.
+
+    ``at``: where a row says its day as YYYY-MM-DD, or what finds it. Some rows are taken at a time, and one metric of
+    all of them before the next: far faster than row by row, and none is kept.
+    Raises ProviderUnreadable for a figure that is no number, and for a row without a day.
+    """
+    rest = iter(native)
+    while some := list(islice(rest, ROWS_AT_ONCE)):
+        columns: Columns = {"": some}
+        found: list[dict[str, Figure]] = [{} for _ in some]
+        for metric in metrics:
+            name = metric.name
+            for one, value in zip(found, _figures(metric, columns), strict=True):
+                one[name] = value
+        yield from zip(_days(columns, at), found, strict=True)
 
 
-def figure(metric: Metric, row: Mapping[str, Json]) -> Figure:
+def _days(columns: Columns, at: str | Callable[[Row], date]) -> list[date]:
+    if not isinstance(at, str):
+        return list(map(at, columns[""]))
+    try:
+        return list(map(date.fromisoformat, _column(columns, at)))
+    except (TypeError, ValueError):
+        return [day(row, at) for row in columns[""]]
+
+
+def _figures(metric: Metric, columns: Columns) -> list[Figure]:
+    """The figures of one metric: of values that are all alike at once, of any others one by one."""
+    values = _column(columns, metric.native) if metric.read is None else list(map(metric.read, columns[""]))
+    kinds = set(map(type, values))
+    known = values
+    if NoneType in kinds:
+        kinds.remove(NoneType)
+        known = [value for value in values if value is not None]
+    numbers = _numbers(metric.unit, known, kinds)
+    if numbers is None:
+        return [figure(metric, value) for value in values]
+    if known is values:
+        return numbers
+    following = iter(numbers)
+    return [metric.absent if value is None else next(following) for value in values]
+
+
+def _numbers(unit: str, known: list[Json], kinds: set[type]) -> list[Figure] | None:
+    """As :func:`figure` reads each, where all are texts of numbers, or all are integers or decimals; else None."""
+    whole = unit == "count"
+    if kinds == {str}:
+        lines = "\n".join([*known, ""])
+        if not _LINES(lines) or lines.count("\n") != len(known) or max(map(len, known)) > MAX_NUMBER_CHARACTERS:
+            return None
+        if whole and "." in lines:
+            return None
+        numbers: list[Json] = list(map(int if whole else Decimal, known))
+    elif not kinds <= {int, Decimal}:
+        return None
+    elif whole:
+        return known if Decimal not in kinds else None
+    else:
+        numbers = known if int not in kinds else list(map(Decimal, known))
+    if unit != "micros":
+        return numbers
+    with localcontext(_WIDE):
+        return [number * _MICRO for number in numbers]
+
+
+def _column(columns: Columns, pointer: str) -> list[Json]:
+    """What stands at the pointer in each row, None where nothing does; it is kept for what stands below it."""
+    if pointer not in columns:
+        above, member = pointer.rpartition("/")[0], parts(pointer)[-1]
+        try:
+            columns[pointer] = [one.get(member) for one in _column(columns, above)]
+        except AttributeError:  # not objects, all of them
+            columns[pointer] = [read(row, pointer) for row in columns[""]]
+    return columns[pointer]
+
+
+def figure(metric: Metric, value: Json) -> Figure:
     """One figure: a count as int, else an exact Decimal; ``metric.absent`` where the row leaves it out.
 
     Numbers and their texts are read alike. Raises ProviderUnreadable for anything else.
     """
-    value = read(row, metric.native) if metric.read is None else metric.read(row)
     if value is None:
         return metric.absent
     written = text({"value": value}, "/value") or ""
@@ -43,6 +123,14 @@ def figure(metric: Metric, row: Mapping[str, Json]) -> Figure:
     if number != number.to_integral_value():
         raise ProviderUnreadable(f"The report says a fraction for {metric.name}.")
     return int(number)
+
+
+def figures(metrics: Iterable[Metric], row: Mapping[str, Json]) -> dict[str, Figure]:
+    """The row's figures by metric name. Raises ProviderUnreadable for one that is no number."""
+    return {
+        metric.name: figure(metric, read(row, metric.native) if metric.read is None else metric.read(row))
+        for metric in metrics
+    }
 
 
 def day(row: Mapping[str, Json], pointer: str) -> date:

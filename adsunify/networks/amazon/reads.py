@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -13,7 +13,7 @@ from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
 from adsunify.editing import local_time
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Figure, Insights, Pending
+from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
 from adsunify.network import Account, Level, Metric, level
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -29,7 +29,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import inflated
+from adsunify.reporting import days, inflated
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import (
@@ -338,13 +338,9 @@ def _metrics(account: Account) -> tuple[Metric, ...]:
     return VENDOR_METRICS if account.extras.get("accountType") == VENDOR else METRICS
 
 
-def _figures(account: Account, native: Sequence[Mapping[str, Json]]) -> Iterator[tuple[date, Mapping[str, Figure]]]:
-    metrics = _metrics(account)
-    for row in native:
-        day = _day(row, "/date")
-        if day is None:
-            raise ProviderUnreadable("A row of the report has no date.")
-        yield day, {metric.name: read(row, metric.native) for metric in metrics}
+def reported(account: Account, native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(_metrics(account), native, "/date")
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -386,7 +382,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     provisional = restated if restated <= end else None
     coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
-    return Insights.of(_figures(account, native), coverage, native)
+    return Insights.of(reported(account, native), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -11,7 +11,7 @@ from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.editing import local_time
 from adsunify.errors import InvalidInput, Issue, PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Figure, Insights
+from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -28,7 +28,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import days
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, read, rows, text
 
@@ -252,17 +252,12 @@ def _reported(account: Account, start: date, end: date, ids: Sequence[str]) -> F
     return native
 
 
-def _figures(
-    native: Sequence[Mapping[str, Json]], start: date, end: date
-) -> Iterator[tuple[date, Mapping[str, Figure]]]:
-    for row in native:
-        if start == end:
-            totals = read(row, "/totalMetrics")
-            if isinstance(totals, Mapping):
-                yield start, figures(METRICS, totals)
-        else:
-            for one in rows(row, "/granularMetrics", "report"):
-                yield day(one, "/date"), figures(METRICS, one)
+def reported(native: Iterable[Mapping[str, Json]], start: date, end: date) -> Days:
+    """The days of each row of a report and their figures."""
+    if start != end:
+        return days(METRICS, (one for row in native for one in rows(row, "/granularMetrics", "report")), "/date")
+    told = (read(row, "/totalMetrics") for row in native)
+    return days(METRICS, (one for one in told if isinstance(one, Mapping)), lambda one: start)
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -285,7 +280,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         notes.append(f"Apple Ads reports by days for the last {HISTORY_DAYS} days only.")
     provisional = max(start, today) if end >= today else None
     coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
-    return Insights.of(_figures(native, since, until), coverage, native)
+    return Insights.of(reported(native, since, until), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, trusted
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, TokenRefused, refused
-from adsunify.insights import Coverage, DateRange, Figure, Insights, daily
+from adsunify.insights import Coverage, DateRange, Days, Figure, Insights, daily
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
     FILTER_PAGES,
@@ -29,7 +29,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import day, days
 from adsunify.schedule import windows, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, dumps, ident, need, rows, text
@@ -257,17 +257,21 @@ def _converted(first: date, last: date, timezone: str) -> Flow[list[Mapping[str,
     return found
 
 
-def _conversions(account: Account, native: Sequence[Mapping[str, Json]]) -> Iterator[tuple[date, dict[str, Figure]]]:
-    for row in native:
-        found = figures(CONVERSION_METRICS, row)
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of the delivery report and its figures."""
+    return days(METRICS, native, "/readable_time")
+
+
+def _conversions(account: Account, native: Sequence[Mapping[str, Json]]) -> Days:
+    for row, (when, found) in zip(native, days(CONVERSION_METRICS, native, "/date"), strict=True):
         currency = text(row, "/order_created_attributed_sales_currency")
         if currency is None or currency != account.currency:
-            found["conversionValue"] = None
-        yield day(row, "/date"), found
+            found = {**found, "conversionValue": None}
+        yield when, found
 
 
 def _joined(
-    delivered: Sequence[tuple[date, Mapping[str, Figure]]], converted: Mapping[date, Mapping[str, Figure]]
+    delivered: Days, converted: Mapping[date, Mapping[str, Figure]]
 ) -> Iterator[tuple[date, dict[str, Figure]]]:
     """Days with activity: what was delivered on them, and what it led to."""
     summed = {row.date: row for row in daily(delivered)}
@@ -306,7 +310,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     provisional = max(start, newest) if end >= newest else None
     coverage = Coverage(start, end, timezone, not missing, provisional, missing, notes)
     found = _joined(
-        [(day(row, "/readable_time"), figures(METRICS, row)) for row in delivered],
+        reported(delivered),
         dict(_conversions(account, converted)),
     )
     return Insights.of(found, coverage, [*delivered, *converted])

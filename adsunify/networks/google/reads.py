@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
+from itertools import chain
 
 from attrs import evolve
 
@@ -11,7 +12,7 @@ from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
 from adsunify.editing import local_time
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Insights
+from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level, words
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -27,7 +28,7 @@ from adsunify.reading import (
     nest,
     pages,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import days
 from adsunify.schedule import months_before
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, found_at, ident, need, read, rows, text
@@ -296,14 +297,14 @@ REPORT = words(
 QUIET = "A day without a row had no activity: Google Ads leaves it out."
 
 
-def _figures(answer: Response) -> list[tuple[date, Mapping[str, Json]]]:
-    """The days of an answer. Google Ads API: a figure that was selected and is left out is zero."""
+def reported(answer: Response) -> Days:
+    """The day of each row of an answer and its figures. Google Ads API: what was selected and is left out is zero."""
     selected = (text(answer.body, "/fieldMask") or "").split(",")
     metrics = [
         evolve(metric, absent=0) if metric.native.strip("/").replace("/", ".") in selected else metric
         for metric in METRICS
     ]
-    return [(day(row, "/segments/date"), figures(metrics, row)) for row in rows(answer.body, "/results")]
+    return days(metrics, rows(answer.body, "/results"), "/segments/date")
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -321,7 +322,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     notes = (QUIET, *([f"Google Ads keeps the figures of {google.HISTORY_MONTHS} months."] if missing else []))
     coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
     native = [row for answer in answers for row in rows(answer.body, "/results")]
-    return Insights.of([pair for answer in answers for pair in _figures(answer)], coverage, native)
+    return Insights.of(chain.from_iterable(map(reported, answers)), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

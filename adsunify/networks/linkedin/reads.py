@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -10,10 +10,10 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.errors import ProviderError, ProviderUnreadable, TokenRefused, refused
-from adsunify.insights import Coverage, DateRange, Insights
+from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
-from adsunify.reporting import figures
+from adsunify.reporting import days
 from adsunify.schedule import months_before
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, need, read, text
@@ -189,12 +189,13 @@ _DAY = timedelta(days=1)
 
 
 def _day(row: Mapping[str, Json]) -> date:
-    parts = [read(row, f"/dateRange/start/{part}") for part in ("year", "month", "day")]
+    first = read(row, "/dateRange/start")
     try:
-        if not all(linkedin.is_integer(part) for part in parts):
+        parts = [first.get(part) for part in ("year", "month", "day")]
+        if not all(map(linkedin.is_integer, parts)):
             raise ValueError
         return date(*parts)
-    except (ValueError, OverflowError):
+    except (AttributeError, ValueError, OverflowError):
         raise ProviderUnreadable("A row of the report has no day.") from None
 
 
@@ -218,11 +219,16 @@ def _report(account: Account, start: date, end: date) -> Request:
     return evolve(request, query_raw=f"{request.query_raw}&fields={','.join(fields)}")
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, _day)
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days in UTC, answered at once; a row stands for a day with activity."""
     response = yield from ask(NETWORK, _report(account, start, end))
     native = linkedin.elements(response)
-    found = [(_day(row), figures(METRICS, row)) for row in native]
+    found = list(reported(native))
     today = now.date()
     notes: list[str] = []
     if (end - start).days >= REACH_DAYS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -12,10 +12,10 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, trusted
 from adsunify.errors import NativeError, ProviderError, ProviderUnreadable
-from adsunify.insights import Coverage, DateRange, Insights, Pending
+from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
 from adsunify.network import Account, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
-from adsunify.reporting import day, figures
+from adsunify.reporting import days
 from adsunify.schedule import months_before, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, text
@@ -182,6 +182,11 @@ def _finished(job: str) -> Flow[str | None]:
     return None if status == COMPLETED and text(state, "/async_percent_completion") == "100" else status
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, "/date_start")
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 are asked for at once; more, or too much data, is a report to be resumed."""
     today = now.astimezone(zone(account.timezone)).date() if account.timezone else now.date()
@@ -202,7 +207,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         if status is not None:
             return Insights.waiting(start, end, account.timezone, Pending(job, status, POLL))
         native = yield from _listed(_edge(job, "insights", {"limit": REPORT_PAGE}))
-    found = [(day(row, "/date_start"), figures(METRICS, row)) for row in native]
+    found = list(reported(native))
     if found and not all(start <= one <= end for one, _ in found):  # a job resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = today - timedelta(days=RESTATED_DAYS)

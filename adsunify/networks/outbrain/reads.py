@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -12,7 +12,7 @@ from attrs import evolve
 from adsunify import reading
 from adsunify.connecting import App, Credentials, trusted
 from adsunify.errors import ProviderNotFound, ProviderUnreadable, TokenRefused, refused
-from adsunify.insights import Coverage, Insights
+from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.reading import (
     FILTER_PAGES,
@@ -30,7 +30,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import day, days
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, identifier, read, rows, text
@@ -273,6 +273,11 @@ def _following(request: Request, response: Response) -> Request | None:
     return evolve(request, query={**request.query, "offset": str(offset)})
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, "/metadata/fromDate")
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of US Eastern time, answered at once."""
     answers: list[Response] = []
@@ -287,7 +292,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.ZONE, provisional_from=provisional, notes=notes)
-    return Insights.of([(day(row, "/metadata/fromDate"), figures(METRICS, row)) for row in native], coverage, native)
+    return Insights.of(reported(native), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from attrs import evolve
@@ -12,7 +12,7 @@ from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.editing import local_time
 from adsunify.errors import NativeError, PermissionRefused, ProviderError, ProviderUnreadable, TokenRefused, refused
-from adsunify.insights import Coverage, Insights, Pending
+from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, Level, level
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -28,7 +28,7 @@ from adsunify.reading import (
     nest,
     pages,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import days
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, dumps, ident, loads, need, read, rows, text
@@ -296,6 +296,11 @@ def _from_reports(account: Account, tokens: Sequence[str]) -> Flow[list[Mapping[
     return native
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, "/DATE")
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 days back are asked for at once; older ones are reports, to be resumed."""
     today = now.astimezone(UTC).date()
@@ -317,13 +322,13 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         if isinstance(found, str):
             return Insights.waiting(start, end, zone, Pending(job, found, POLL))
         native = found
-    days = [(day(row, "/DATE"), figures(METRICS, row)) for row in native]
-    if days and not all(start <= one <= end for one, _ in days):  # a job resumed without its dates
-        start, end = min(one for one, _ in days), max(one for one, _ in days)
+    told = list(reported(native))
+    if told and not all(start <= one <= end for one, _ in told):  # a job resumed without its dates
+        start, end = min(one for one, _ in told), max(one for one, _ in told)
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
     coverage = Coverage(start, end, zone, True, restated if restated <= end else None, (), notes)
-    return Insights.of(days, coverage, native)
+    return Insights.of(told, coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from attrs import evolve
@@ -11,7 +11,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.errors import PermissionRefused, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Insights
+from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
     FILTER_PAGES,
@@ -26,7 +26,7 @@ from adsunify.reading import (
     nest,
     pages,
 )
-from adsunify.reporting import day, figures
+from adsunify.reporting import day, days
 from adsunify.schedule import months_before, utc_text, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, ident, read, text
@@ -245,6 +245,11 @@ def _report(account: Account, start: date, end: date) -> Request:
     return reddit.searched("/ad_accounts/{account}/reports", path, query, asking)
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, "/date")
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account, answered at once. Reddit keeps 24 months, and settles a day for some hours."""
     timezone = timezone_of(account)
@@ -254,7 +259,6 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     told = [row for answer in answers for row in reddit.listed(answer, "/data/metrics")]
     dated = [(day(row, "/date"), row) for row in told]
     native = [row for one, row in dated if start <= one <= end]  # whole hours may reach into a day beside
-    found = [(one, figures(METRICS, row)) for one, row in dated if start <= one <= end]
     updated = [reddit.moment(read(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(zone(timezone)).date())
@@ -264,7 +268,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         missing = (DateRange(start, min(end, oldest - _DAY)),)
         notes.append(f"Reddit keeps the figures of {reddit.HISTORY_MONTHS} months.")
     coverage = Coverage(start, end, timezone, not missing, restated if restated <= end else None, missing, notes)
-    return Insights.of(found, coverage, native)
+    return Insights.of(reported(native), coverage, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
+from functools import partial
 
 from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Insights, Pending
+from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
     FILTER_PAGES,
@@ -28,7 +29,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import figures
+from adsunify.reporting import days
 from adsunify.schedule import windows, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, found_at, ident, loads, read, rows, text
@@ -301,6 +302,11 @@ def _report(account: Account, job: str) -> Flow[Json | Pending]:
         raise ProviderUnreadable("The report file is not JSON.") from problem
 
 
+def reported(native: Iterable[Mapping[str, Json]], timezone: str) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, partial(_day, timezone=timezone))
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account, summed over its campaigns; a report is only resumed, never asked for."""
     timezone = timezone_of(account)
@@ -314,7 +320,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         answers = yield from pages(NETWORK, _stats(account, first, last), _following)
         bodies += [answer.body for answer in answers]
     native = [row for body in bodies for row in _series(body)]
-    found = [(_day(row, timezone), figures(METRICS, row)) for row in native]
+    found = list(reported(native, timezone))
     if found and not all(start <= one <= end for one, _ in found):  # a report resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = _restated(bodies, timezone, now)

@@ -8,15 +8,16 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
+from operator import itemgetter
 from urllib.parse import urlsplit
 
 from attrs import evolve, frozen
 
 from adsunify.errors import InvalidInput, NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Figure, Insights, Pending
+from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
 from adsunify.network import Account, timezone_of
 from adsunify.reading import ask, pages
-from adsunify.reporting import day, figures, inflated
+from adsunify.reporting import days, inflated
 from adsunify.schedule import instant, utc_text, windows, zone
 from adsunify.wire import Flow, Json, Request, canonical, ident, loads, need, read, rows, text
 
@@ -32,6 +33,7 @@ JOBS_AT_ONCE = 100
 POLL = 30_000  # milliseconds
 SUCCESS, UNFINISHED = "SUCCESS", ("PROCESSING", "QUEUED")  # (unverified) any other word is a failure
 RESTATED_DAYS = 14  # spend may change for 14 days, other figures for one
+_COUNTED = tuple(evolve(metric, unit="count") for metric in METRICS)
 _SUMS = tuple(evolve(metric, native=f"/{metric.name}", read=None) for metric in METRICS)
 _DAY = timedelta(days=1)
 
@@ -148,20 +150,15 @@ def _collect(found: dict[Key, dict[str, Json]], body: Json, first: date, placeme
                     found.setdefault((day_, id_, placement), row).update(known)
 
 
-def _summed(native: Iterable[Mapping[str, Json]]) -> Iterator[tuple[date, Mapping[str, Figure]]]:
-    """Figures per day. X leaves out what there was none of, so that a sum goes over what was told; never 0 for none."""
-    days: dict[date, dict[str, int]] = {}
-    for row in native:
-        sums = days.setdefault(day(row, "/date"), {})
-        for metric in METRICS:
-            value = read(row, metric.native) if metric.read is None else metric.read(row)
-            if value is None:
-                continue
-            if type(value) is not int:
-                raise ProviderUnreadable(f"X says no whole number for {metric.name}.")
-            sums[metric.name] = sums.get(metric.name, 0) + value
-    for day_, sums in days.items():
-        yield day_, figures(_SUMS, sums)
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """Each day and its figures. X leaves out what there was none of: a sum is of what was told, never 0 for none."""
+    sums: dict[date, dict[str, Json]] = {}
+    for day_, figures in days(_COUNTED, native, "/date"):
+        known = sums.setdefault(day_, {"date": day_})
+        for name, count in figures.items():
+            if count is not None:
+                known[name] = known.get(name, 0) + count
+    return days(_SUMS, sums.values(), itemgetter("date"))
 
 
 def _insights(
@@ -181,7 +178,7 @@ def _insights(
         said.append(f"The account changed its time zone at {switched}: that day has a gap.")
     coverage = Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
     native = [found[key] for key in sorted(found)]
-    return Insights.of(_summed(native), coverage, native)
+    return Insights.of(reported(native), coverage, native)
 
 
 # -- jobs ---------------------------------------------------------------------------------------------------------
