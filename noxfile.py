@@ -62,7 +62,9 @@ def oracles(session: nox.Session) -> None:
 def crash(session: nox.Session) -> None:
     """Processes killed at every persistence point, races, cuts, and hostile answers; SQLite and PostgreSQL."""
     install(session, "test")
-    session.run("pytest", "tests/crash", "-o", "timeout=900", *session.posargs)
+    # most of it is waiting, for leases to pass and for answers that do not come: more workers than cores
+    distributed = ("-n", "4", "--dist", "worksteal")
+    session.run("pytest", "tests/crash", *distributed, "-o", "timeout=900", *session.posargs)
 
 
 @nox.session
