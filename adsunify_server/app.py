@@ -19,7 +19,7 @@ from adsunify.service.delivering import Worker
 from adsunify.wire import dumps
 from adsunify_mcp import http as mcp
 
-from . import connect, oauth
+from . import connect, oauth, pages
 from .openapi import document
 from .problems import MEDIA_TYPE, problem, refusal
 
@@ -44,6 +44,7 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
     connect.add_routes(app, service)
     mcp.add_routes(app, service)
     oauth.add_routes(app, service)
+    pages.add_routes(app, service)
     if delivers:
         app.cleanup_ctx.append(_delivering(service))
     return app

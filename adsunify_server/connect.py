@@ -6,24 +6,16 @@ network; the callback needs that cookie and the state that went out.
 
 from __future__ import annotations
 
-from html import escape
-
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
 from adsunify.service import connections
 from adsunify.service.core import Service
 
+from .pages.rendering import notice
+
 COOKIE = "adsunify_connect"
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>body{{font:16px/1.5 system-ui;max-width:36rem;margin:4rem auto;padding:0 1rem}}</style>
-<h1>{title}</h1><p>{text}</p></html>"""
-SAFE = {
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Referrer-Policy": "no-referrer",
-}
+SAFE = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
 def add_routes(app: web.Application, service: Service) -> None:
@@ -33,7 +25,7 @@ def add_routes(app: web.Application, service: Service) -> None:
         try:
             going = await connections.begin(service, request.match_info["token"])
         except AdsunifyError as error:
-            return page(error.status, "This link cannot be used", error.message)
+            return notice(error.status, "This link cannot be used", error.message)
         answer = web.Response(status=303, headers={**SAFE, "Location": going.url})
         secure = service.settings.base_url.startswith("https:")
         answer.set_cookie(
@@ -46,18 +38,12 @@ def add_routes(app: web.Application, service: Service) -> None:
         try:
             found = await connections.finish(service, network, dict(request.query), request.cookies.get(COOKIE, ""))
         except AdsunifyError as error:
-            return page(error.status, "The connection was not made", error.message)
+            return notice(error.status, "The connection was not made", error.message)
         count = len(found["accounts"])
-        answer = page(200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected.")
+        answer = notice(200, "Connected", f"{count} ad account{'' if count == 1 else 's'} of {network} connected.")
         answer.del_cookie(COOKIE, path="/connect")
         return answer
 
     # no HEAD: links are single-use, and whatever previews them would use them up
     app.router.add_get("/connect/callback/{network}", callback, allow_head=False)
     app.router.add_get("/connect/{token}", begin, allow_head=False)
-
-
-def page(status: int, title: str, text: str) -> web.Response:
-    """A plain page."""
-    body = PAGE.format(title=escape(title), text=escape(text))
-    return web.Response(status=status, text=body, content_type="text/html", headers=SAFE)

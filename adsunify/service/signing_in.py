@@ -1,0 +1,275 @@
+"""People in browsers: signing in and out, sessions, invitations.
+
+A session token is 256 random bits, and only its hash is kept. An unknown e-mail address costs as much time as a wrong
+password, and tries are limited by address and by where they come from.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from functools import cache
+
+from attrs import define, field, frozen
+from sqlalchemy import Connection
+
+from adsunify.actor import Actor, Role
+from adsunify.errors import AdsunifyError, Conflict, Forbidden, NotFound, Unauthenticated, refused
+from adsunify.store import people, sessions
+from adsunify.store.clock import Clock
+from adsunify.store.people import UserRecord
+from adsunify.store.sessions import Home, InvitationRecord
+from adsunify.wire import Json
+
+from .access import hashed
+from .core import Service, moment
+from .people import SHORTEST_PASSWORD, hash_password, password_matches
+
+SESSION_MILLISECONDS = 30 * 24 * 60 * 60 * 1000
+INVITATION_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
+LONGEST_PASSWORD, LONGEST_EMAIL = 1000, 254
+TRY_MILLISECONDS = 15 * 60 * 1000
+TRIES_BY_EMAIL, TRIES_BY_SOURCE = 10, 100
+"""Wrong passwords within :data:`TRY_MILLISECONDS`, for one e-mail address and from one network address."""
+MOST_REMEMBERED = 10_000
+ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
+AT_ONCE = 2
+"""Argon2id takes 19 MiB and a core: so many at a time."""
+
+
+class TooManyTries(AdsunifyError):
+    """Too many wrong passwords; a while has to pass."""
+
+    status = 429
+    default_code = "too_many_tries"
+    title = "Too many tries"
+
+    def __init__(self) -> None:
+        super().__init__(f"Too many tries. Wait {TRY_MILLISECONDS // 60_000} minutes, then sign in again.")
+
+
+@define(eq=False)
+class Tries:
+    """Who tried how often of late, in this process; a try counts from its beginning until it proves right."""
+
+    gate: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _of: dict[tuple[str, str], list[int]] = field(factory=dict)
+
+    def take(self, email: str, source: str, now: int) -> None:
+        """Begin a try; raises TooManyTries."""
+        limits = {("email", email): TRIES_BY_EMAIL, ("source", source): TRIES_BY_SOURCE}
+        if len(self._of) > MOST_REMEMBERED:
+            self._of = {key: times for key, times in self._of.items() if times[-1] > now - TRY_MILLISECONDS}
+        recent = {key: [at for at in self._of.get(key, ()) if at > now - TRY_MILLISECONDS] for key in limits}
+        if any(len(times) >= limits[key] for key, times in recent.items()):
+            raise TooManyTries
+        for key, times in recent.items():
+            self._of[key] = [*times, now]
+
+    def right(self, email: str, source: str) -> None:
+        """The try was right: what went before it for this e-mail address is forgotten."""
+        self._of.pop(("email", email), None)
+        times = self._of.get(("source", source), [])[:-1]
+        if times:
+            self._of[("source", source)] = times
+        else:
+            self._of.pop(("source", source), None)
+
+
+@frozen
+class Visitor:
+    """A person with a session. ``home``: the workspace he looks at; None: he belongs nowhere."""
+
+    token_hash: str
+    user_id: str
+    email: str
+    homes: tuple[Home, ...]
+    home: Home | None
+
+    @property
+    def actor(self) -> Actor:
+        """The person as a caller, with the authority of his role; raises Forbidden where he belongs nowhere."""
+        if self.home is None:
+            raise Forbidden("You belong to no workspace. Ask an admin for an invitation.")
+        return Actor(self.home.workspace_id, self.user_id, "session", self.home.role, True, "session")
+
+
+# -- sessions -----------------------------------------------------------------------------------------------------
+
+
+async def sign_in(service: Service, tries: Tries, email: str, password: str, source: str) -> str:
+    """A new session's token. Raises Unauthenticated, TooManyTries. ``source``: the network address of the browser."""
+    person = await _known(service, tries, email, password, source)
+    token = secrets.token_urlsafe(32)
+    await service.store.write(
+        sessions.create, hashed(token), person.id, None, SESSION_MILLISECONDS, service.store.clock
+    )
+    return token
+
+
+async def _known(service: Service, tries: Tries, email: str, password: str, source: str) -> UserRecord:
+    """The person who has this password; whoever is unknown costs the same time."""
+    name = email.strip().lower()
+    wrong = Unauthenticated("The e-mail address or the password is wrong.")
+    if len(name) > LONGEST_EMAIL or len(password) > LONGEST_PASSWORD:
+        raise wrong
+    tries.take(name, source, service.store.clock.now())
+    person = await service.store.read(people.user_with_email, name)
+    kept = None if person is None else person.password_hash
+    async with tries.gate:
+        matches = await asyncio.to_thread(_matches, password, kept)
+    if person is None or kept is None or not matches:
+        raise wrong
+    tries.right(name, source)
+    return person
+
+
+def _matches(password: str, kept: str | None) -> bool:
+    return password_matches(password, _nobodys() if kept is None else kept)
+
+
+@cache
+def _nobodys() -> str:
+    """The hash of a password that nobody has."""
+    return hash_password(secrets.token_urlsafe(32))
+
+
+async def visitor(service: Service, token: str) -> Visitor | None:
+    """Who has this session; None where it is none, or over. What the person may do is as it is now."""
+    found = await service.store.read(sessions.find, hashed(token), service.store.clock)
+    if found is None:
+        return None
+    chosen = [home for home in found.homes if home.workspace_id == found.workspace_id]
+    return Visitor(found.token_hash, found.user_id, found.email, found.homes, next(iter([*chosen, *found.homes]), None))
+
+
+async def choose(service: Service, visitor: Visitor, workspace_id: str) -> None:
+    """Look at another of the person's workspaces; raises NotFound."""
+    if workspace_id not in [home.workspace_id for home in visitor.homes]:
+        raise NotFound("You belong to no such workspace.")
+    await service.store.write(sessions.choose, visitor.token_hash, workspace_id)
+
+
+async def sign_out(service: Service, visitor: Visitor) -> None:
+    """End the session at once."""
+    await service.store.write(sessions.end, visitor.token_hash)
+
+
+# -- invitations --------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Invitation:
+    """What an invitation says; ``known``: the address belongs to someone who signs in with a password."""
+
+    email: str
+    role: Role
+    workspace: str
+    known: bool
+
+
+async def members(service: Service, actor: Actor) -> list[Json]:
+    """Who belongs to the workspace, by e-mail address."""
+    return await service.store.read(_members, actor.workspace_id)
+
+
+def _members(connection: Connection, workspace_id: str) -> list[Json]:
+    found = [(people.user(connection, one.user_id).email, one.role) for one in people.members(connection, workspace_id)]
+    return [{"email": email, "role": role} for email, role in sorted(found)]
+
+
+async def invite(service: Service, actor: Actor, email: str, role: str) -> Json:
+    """Make a single-use link into the actor's workspace, for an e-mail address and a role.
+
+    Raises Forbidden where the actor is no admin, InvalidInput.
+    """
+    if not actor.administers:
+        raise Forbidden("Only an admin invites people.", code="admin_required")
+    address = email.strip().lower()
+    local, at, domain = address.rpartition("@")
+    if not (local and at and domain) or len(address) > LONGEST_EMAIL or not address.isprintable() or " " in address:
+        raise refused("email", "malformed", "is an e-mail address.")
+    chosen = next((one for one in ROLES if one == role), None)
+    if chosen is None:
+        raise refused("role", "not_a_choice", "is viewer, member or admin.")
+    token = secrets.token_urlsafe(32)
+    kept = await service.store.write(
+        sessions.invite,
+        hashed(token),
+        actor.workspace_id,
+        actor.user_id,
+        address,
+        chosen,
+        INVITATION_MILLISECONDS,
+        service.store.clock,
+    )
+    return {"url": f"{service.settings.base_url}/invitation/{token}", "expiresAt": moment(kept.expires_at)}
+
+
+async def invitation(service: Service, token: str) -> Invitation:
+    """What an invitation says; looking at it does not use it up. Raises NotFound, Forbidden as :func:`accept`."""
+    return await service.store.read(_invitation, token, service.store.clock)
+
+
+def _invitation(connection: Connection, token: str, clock: Clock) -> Invitation:
+    kept = _standing(connection, sessions.invitation(connection, hashed(token), clock))
+    person = people.user_with_email(connection, kept.email)
+    home = people.workspace(connection, kept.workspace_id)
+    return Invitation(kept.email, kept.role, home.name, person is not None and person.password_hash is not None)
+
+
+def _standing(connection: Connection, kept: InvitationRecord | None) -> InvitationRecord:
+    if kept is None:
+        raise NotFound("This invitation was used already, is over, or never was one. Ask an admin for a new one.")
+    maker = people.membership(connection, kept.workspace_id, kept.user_id)
+    if maker is None or maker.role != "admin":
+        raise Forbidden("Whoever invited you is no admin of the workspace any more.", code="admin_required")
+    return kept
+
+
+async def accept(
+    service: Service, tries: Tries, token: str, password: str, source: str, visitor: Visitor | None = None
+) -> str:
+    """Join the workspace, and use the invitation up; returns the token of a new session.
+
+    Who has a password gives it, unless he is the ``visitor``; who has none sets one. Who belongs to the workspace
+    already stays what he is. Raises NotFound, Forbidden, Unauthenticated, TooManyTries, InvalidInput.
+    """
+    asked = await invitation(service, token)
+    kept: str | None = None
+    new: str | None = None
+    visiting = visitor is not None and visitor.email == asked.email
+    if not visiting:
+        if asked.known:
+            kept = (await _known(service, tries, asked.email, password, source)).password_hash
+        else:
+            if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+                raise refused("password", "length", f"has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
+            async with tries.gate:
+                new = await asyncio.to_thread(hash_password, password)
+    session = secrets.token_urlsafe(32)
+    await service.store.write(_join, hashed(token), hashed(session), kept, new, visiting, service.store.clock)
+    return session
+
+
+def _join(
+    connection: Connection,
+    token_hash: str,
+    session_hash: str,
+    kept: str | None,
+    new: str | None,
+    visiting: bool,
+    clock: Clock,
+) -> None:
+    """``kept``: the hash that the given password matched; ``new``: that of a password to be set."""
+    asked = _standing(connection, sessions.use_invitation(connection, token_hash, clock))
+    person = people.ensure_user(connection, asked.email, clock)
+    if not visiting and person.password_hash != kept:
+        raise Conflict("The password was changed at this moment; open the invitation again.")
+    if new is not None:
+        if sessions.homes(connection, person.id):  # the link alone must not open what he has elsewhere
+            raise Forbidden("This person belongs to a workspace and has no password yet; an admin sets one there.")
+        people.set_password(connection, person.id, new)
+    if people.membership(connection, asked.workspace_id, person.id) is None:
+        people.set_membership(connection, asked.workspace_id, person.id, asked.role, clock)
+    sessions.create(connection, session_hash, person.id, asked.workspace_id, SESSION_MILLISECONDS, clock)

@@ -1,0 +1,157 @@
+"""People in browsers: their sessions, and invitations into a workspace. Only hashes of tokens are kept."""
+
+from __future__ import annotations
+
+from attrs import frozen
+from sqlalchemy import Connection, bindparam, delete, insert, select, update
+
+from adsunify.actor import Role
+
+from .clock import Clock
+from .schema import invitations, memberships, sessions, users, workspaces
+
+
+@frozen
+class Home:
+    """A workspace that a person belongs to, and what he is there."""
+
+    workspace_id: str
+    name: str
+    role: Role
+
+
+@frozen
+class SessionRecord:
+    """A session that stands; ``workspace_id``: the one last chosen, if any. ``homes``: by name."""
+
+    token_hash: str
+    user_id: str
+    email: str
+    workspace_id: str | None
+    homes: tuple[Home, ...]
+
+
+@frozen
+class InvitationRecord:
+    """An invitation by a user. Times in milliseconds."""
+
+    token_hash: str
+    workspace_id: str
+    user_id: str
+    email: str
+    role: Role
+    created_at: int
+    expires_at: int
+    used_at: int | None
+
+
+# -- sessions -----------------------------------------------------------------------------------------------------
+
+_INSERT = insert(sessions)
+_SESSION = (
+    select(sessions.c.token_hash, sessions.c.user_id, users.c.email, sessions.c.workspace_id)
+    .join(users, users.c.id == sessions.c.user_id)
+    .where(sessions.c.token_hash == bindparam("the_hash"), sessions.c.expires_at > bindparam("now"))
+)
+_HOMES = (
+    select(memberships.c.workspace_id, workspaces.c.name, memberships.c.role)
+    .join(workspaces, workspaces.c.id == memberships.c.workspace_id)
+    .where(memberships.c.user_id == bindparam("of_user"))
+    .order_by(workspaces.c.name)
+)
+_CHOOSE = (
+    update(sessions)
+    .where(sessions.c.token_hash == bindparam("the_hash"))
+    .values(workspace_id=bindparam("chosen_workspace"))
+)
+_END = delete(sessions).where(sessions.c.token_hash == bindparam("the_hash"))
+_END_EXPIRED = delete(sessions).where(
+    sessions.c.user_id == bindparam("of_user"), sessions.c.expires_at <= bindparam("now")
+)
+
+
+def create(
+    connection: Connection, token_hash: str, user_id: str, workspace_id: str | None, lifetime: int, clock: Clock
+) -> None:
+    """Keep a new session of ``lifetime`` milliseconds; those of the person that are over are forgotten."""
+    at = clock.now()
+    connection.execute(_END_EXPIRED, {"of_user": user_id, "now": at})
+    row = {
+        "token_hash": token_hash,
+        "user_id": user_id,
+        "workspace_id": workspace_id,
+        "created_at": at,
+        "expires_at": at + lifetime,
+    }
+    connection.execute(_INSERT, row)
+
+
+def find(connection: Connection, token_hash: str, clock: Clock) -> SessionRecord | None:
+    """The session of a token, if it is not over, with what its person is where at this moment."""
+    row = connection.execute(_SESSION, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    return None if row is None else SessionRecord(**row._mapping, homes=homes(connection, row.user_id))
+
+
+def homes(connection: Connection, user_id: str) -> tuple[Home, ...]:
+    """The workspaces that a user belongs to, by name."""
+    return tuple(Home(**row._mapping) for row in connection.execute(_HOMES, {"of_user": user_id}).all())
+
+
+def choose(connection: Connection, token_hash: str, workspace_id: str) -> None:
+    """Keep which workspace the session looks at."""
+    connection.execute(_CHOOSE, {"the_hash": token_hash, "chosen_workspace": workspace_id})
+
+
+def end(connection: Connection, token_hash: str) -> None:
+    """End a session at once; nothing where there is none."""
+    connection.execute(_END, {"the_hash": token_hash})
+
+
+# -- invitations --------------------------------------------------------------------------------------------------
+
+_INVITE = insert(invitations)
+_OPEN = (
+    invitations.c.token_hash == bindparam("the_hash"),
+    invitations.c.used_at.is_(None),
+    invitations.c.expires_at > bindparam("now"),
+)
+_INVITATION = select(invitations).where(*_OPEN)
+_USE = update(invitations).where(*_OPEN).values(used_at=bindparam("now")).returning(invitations)
+
+
+def invite(
+    connection: Connection,
+    token_hash: str,
+    workspace_id: str,
+    user_id: str,
+    email: str,
+    role: Role,
+    lifetime: int,
+    clock: Clock,
+) -> InvitationRecord:
+    """Keep an invitation by a user; it can be used once within ``lifetime`` milliseconds."""
+    at = clock.now()
+    kept = InvitationRecord(token_hash, workspace_id, user_id, email, role, at, at + lifetime, None)
+    row = {
+        "token_hash": token_hash,
+        "workspace_id": workspace_id,
+        "user_id": user_id,
+        "email": email,
+        "role": role,
+        "created_at": at,
+        "expires_at": kept.expires_at,
+    }
+    connection.execute(_INVITE, row)
+    return kept
+
+
+def invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
+    """An invitation that can still be used."""
+    row = connection.execute(_INVITATION, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    return None if row is None else InvitationRecord(**row._mapping)
+
+
+def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
+    """Use an invitation up: of all who try, one gets the record. None: unknown, used or over."""
+    row = connection.execute(_USE, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    return None if row is None else InvitationRecord(**row._mapping)

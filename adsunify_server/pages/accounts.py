@@ -1,0 +1,84 @@
+"""Ad accounts: the list, one with its hierarchy, and its figures day by day."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from aiohttp import web
+
+from adsunify.errors import AdsunifyError
+from adsunify.problems import described
+
+from .plot import panel
+from .visiting import Door, Visit
+
+DAYS = 30
+
+
+def add_pages(door: Door) -> None:
+    """``/accounts``, ``/accounts/<id>``, ``/accounts/<id>/insights``."""
+    door.get("/accounts", show_all)
+    door.get("/accounts/{accountId}", show)
+    door.get("/accounts/{accountId}/insights", insights)
+
+
+async def show_all(visit: Visit) -> web.Response:
+    """Every ad account of the workspace."""
+    return visit.page("accounts.html", accounts=await visit.ask("get_accounts"))
+
+
+async def show(visit: Visit) -> web.Response:
+    """One account with its hierarchy; where the network does not tell it, why."""
+    id_ = visit.path("accountId")
+    account = await visit.ask("get_account", accountId=id_)
+    tree, problem = None, None
+    try:
+        tree = await visit.ask("get_account_tree", accountId=id_)
+    except AdsunifyError as error:
+        problem = described(error)
+    nodes = [] if tree is None else _nested(tree["nodes"])
+    return visit.page("account.html", account=account, tree=tree, nodes=nodes, problem=problem)
+
+
+def _nested(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The flat hierarchy as branches: each node with its ``children``."""
+    made = {(node["kind"], node["id"]): {**node, "children": []} for node in nodes}
+    by_id = {id_: node for (_, id_), node in made.items()}
+    roots: list[dict[str, Any]] = []
+    for node in made.values():
+        parent = by_id.get(node["parentId"]) if node["parentId"] is not None else None
+        (roots if parent is None or parent is node else parent["children"]).append(node)
+    return roots
+
+
+async def insights(visit: Visit) -> web.Response:
+    """Spend and clicks day by day, as a plot and as a table."""
+    id_ = visit.path("accountId")
+    account = await visit.ask("get_account", accountId=id_)
+    today = visit.service.now().date()
+    start = visit.request.query.get("startDate") or (today - timedelta(days=DAYS - 1)).isoformat()
+    end = visit.request.query.get("endDate") or today.isoformat()
+    try:
+        found = await visit.ask("get_account_insights", query={"startDate": start, "endDate": end}, accountId=id_)
+    except AdsunifyError as error:
+        return visit.page(
+            "insights.html",
+            error.status,
+            account=account,
+            start=start,
+            end=end,
+            found=None,
+            panels=[],
+            problem=described(error),
+        )
+    rows = found["rows"]
+    money = found["currency"] or "account currency"
+    panels = [
+        panel("Spend", money, [(row["date"], row["spend"]) for row in rows], "bars"),
+        panel("Clicks", "clicks", [(row["date"], row["clicks"]) for row in rows], "line"),
+    ]
+    return visit.page(
+        "insights.html", account=account, start=start, end=end, found=found, panels=panels if rows else [], problem=None
+    )

@@ -1,0 +1,100 @@
+"""Pages as answers: templates, and the headers that keep a page from being framed, sniffed or scripted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from datetime import datetime
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from adsunify.networks import adapter
+from adsunify.wire import Json, dumps
+
+POLICY = "default-src 'none'; style-src 'self'; form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
+SAFE: Mapping[str, str] = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+STYLE = files("adsunify_server").joinpath("templates", "style.css").read_bytes()
+STYLE_PATH = f"/style-{hashlib.sha256(STYLE).hexdigest()[:12]}.css"
+
+
+def rendered(template: str, status: int = 200, targets: str = "'self'", **values: Any) -> web.Response:
+    """A page. ``targets``: where its forms may lead, redirects included."""
+    text = _templates().get_template(template).render({"visit": None, **values})
+    headers = {**SAFE, "Content-Security-Policy": POLICY.format(targets=targets)}
+    return web.Response(status=status, text=text, content_type="text/html", headers=headers)
+
+
+def notice(status: int, title: str, text: str) -> web.Response:
+    """A page of one sentence, for whoever comes without signing in."""
+    answer = rendered("notice.html", status, title=title, text=text)
+    answer.headers["Referrer-Policy"] = "no-referrer"
+    return answer
+
+
+def style(request: web.Request) -> web.Response:
+    """The style sheet; its address changes with it."""
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+    return web.Response(body=STYLE, content_type="text/css", headers=headers)
+
+
+@cache
+def _templates() -> Environment:
+    made = Environment(
+        loader=PackageLoader("adsunify_server"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals["style_path"] = STYLE_PATH
+    made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": _spelled, "words": _words}
+    return made
+
+
+def _title(network: str) -> str:
+    return adapter(network).network.title
+
+
+def _at(instant: str) -> str:
+    return f"{datetime.fromisoformat(instant):%-d %b %Y, %H:%M} UTC"
+
+
+def _day(instant: str) -> str:
+    return f"{datetime.fromisoformat(instant):%-d %b %Y}"
+
+
+def _spelled(value: Json) -> str:
+    """A value of JSON for a reader: text as it is, all else as JSON, a member to a line."""
+    return value if isinstance(value, str) else _indented(value, "")
+
+
+def _indented(value: Json, margin: str) -> str:
+    deeper = margin + "  "
+    if isinstance(value, Mapping) and value:
+        members = [f"{deeper}{_plain(name)}: {_indented(one, deeper)}" for name, one in value.items()]
+        return "{\n" + ",\n".join(members) + f"\n{margin}}}"
+    if isinstance(value, list) and value:
+        return "[\n" + ",\n".join(deeper + _indented(one, deeper) for one in value) + f"\n{margin}]"
+    return _plain(value)
+
+
+def _plain(value: Json) -> str:
+    """As JSON, but with every letter as itself."""
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return dumps(value)
+
+
+def _words(code: str) -> str:
+    """A code of ours as words: ``needs_reauth``, ``adGroup``."""
+    spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in code)
+    return spaced.replace("_", " ").strip()

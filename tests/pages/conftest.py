@@ -1,0 +1,22 @@
+"""A served environment whose people have passwords."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from tests.server.served import Served, served
+
+from .browsing import with_passwords
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """A server in whose workspaces nothing is connected; its people sign in with :data:`browsing.PASSWORD`."""
+    path: Path = tmp_path_factory.mktemp("pages") / "pages.db"
+    async with served(f"sqlite:///{path}") as one:
+        await with_passwords(one)
+        yield one
