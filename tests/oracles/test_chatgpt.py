@@ -1,0 +1,283 @@
+"""OpenAI: payloads, reads and answers validate against OpenAI's OpenAPI document, brought up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from functools import cache
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from adsunify.networks import adapter
+from adsunify.networks.chatgpt import native
+from adsunify.wire import Json, Request, filled, loads
+
+from .schemas import exact, media, problems
+from .sources import Exchange, Write, exchanges, named, writes
+from .tables import fitting, statuses, unknown_values
+
+NETWORK = adapter("chatgpt").network
+WRITES, READS = writes("chatgpt"), exchanges("chatgpt")
+UNTABLED = {
+    ("GET", "/conversions/pixels"): ("limit", "after"),
+    ("GET", "/custom_audiences"): ("intended_use",),
+}
+"""What documentation pages have and the document has not: a list, and a filter."""
+
+TEXT, NUMBER, OPEN = {"type": ["string", "null"]}, {"type": ["number", "null"]}, {}
+LISTS = ("/campaigns", "/ad_groups", "/ads")
+
+Described = Callable[[str, str], Mapping[str, Any] | None]
+
+
+def brought_up_to_date(document: Json, delta: Json) -> Json:
+    """The document of June with what the delta says; the delta wins."""
+    changed = deepcopy(document)
+    schemas = changed["components"]["schemas"]
+    enums = delta["enums"]
+    for name in ("CampaignBiddingTypeParam", "CampaignModeParam"):
+        schemas[name]["enum"] = enums[name]
+    for body in ("BiddingConfigParams", "BiddingConfigBody"):
+        schemas[body]["required"] = delta["adGroup"]["biddingConfig"]["required"]
+        schemas[body]["properties"]["strategy"] = {"enum": enums["BiddingStrategy"]}
+    # by now it depends on the currency
+    del schemas["BiddingConfigParams"]["properties"]["max_bid_micros"]["maximum"]
+    platforms = {"type": "array", "minItems": 1, "items": {"enum": enums["PlatformTarget"]}}
+    for body in ("TargetingParams", "TargetingBody"):
+        included = {"type": "object", "properties": {"included": platforms}, "required": ["included"]}
+        # what is excluded is in the newest schema, described nowhere
+        schemas[body]["properties"] |= {"platforms": included, native.EXCLUDED_LOCATIONS: OPEN}
+    for body in ("CreateCampaignBody", "UpdateCampaignBody"):
+        schemas[body]["properties"] |= {"landing_page_configuration": {"type": "object"}, "product_feed_id": TEXT}
+    conversions = schemas["PostConversionInsightsBody"]
+    conversions["required"].remove("entity_ids")
+    conversions["properties"] |= {"group_by_entity": {"type": "boolean"}, "time_granularity": {"enum": ["daily"]}}
+    for item, names in (
+        ("CampaignItemBody", delta["campaign"]["newResponseFields"]),
+        ("AdGroupItemBody", delta["adGroup"]["newFields"]),
+        ("AdItemBody", delta["ad"]["newResponseFields"]),
+        ("AdAccountResource", delta["adAccount"]["newResponseFields"]),
+        ("ConversionSummaryRowBody", delta["conversionInsightsRow"]["newFields"]),
+        ("InsightItemBody", delta["insights"]["metricsAdded"]),
+    ):
+        schemas[item]["properties"] |= {name: OPEN for name in names if name not in schemas[item]["properties"]}
+    schemas["CampaignItemBody"]["required"] += delta["campaign"]["requiredResponseFieldsAdded"]
+    for path, operations in changed["paths"].items():
+        if "get" in operations:
+            added = ["include[]", "name"] if path in LISTS else ["include[]"] if path.startswith(LISTS) else []
+            added += delta["insights"]["queryParametersAdded"] if path.endswith("/insights") else []
+            operations["get"].setdefault("parameters", []).extend({"name": name, "in": "query"} for name in added)
+    return changed
+
+
+@pytest.fixture(scope="module")
+def document(spec: Callable[[str], Json]) -> Json:
+    return brought_up_to_date(spec("chatgpt/openapi-2026-06.json"), spec("chatgpt/delta-2026-09.json"))
+
+
+@pytest.fixture(scope="module")
+def described(document: Json) -> Described:
+    """The operation of a method and a path, with the components it refers to and its template."""
+
+    @cache
+    def find(method: str, path: str) -> Mapping[str, Any] | None:
+        templates = [name for name, operations in document["paths"].items() if method.lower() in operations]
+        template = fitting(templates, path)
+        if template is None:
+            return None
+        operation = document["paths"][template][method.lower()]
+        return {"operation": operation, "components": document["components"], "path": template}
+
+    return find
+
+
+def path_of(request: Request) -> str:
+    url = filled(request)
+    assert url.startswith(native.API), url
+    return urlsplit(url).path.removeprefix(f"/{native.VERSION}")
+
+
+def payload_problems(described: Described, method: str, path: str, body: Json) -> list[str]:
+    found = described(method, path)
+    assert found is not None, f"{method} {path} is not in the document"
+    content = found["operation"].get("requestBody", {}).get("content")
+    if content is None:
+        return [] if body is None else ["the operation takes no body"]
+    return problems(media(content, "application/json"), found["components"], exact(body), Draft202012Validator)
+
+
+def query_problems(described: Described, request: Request) -> list[str]:
+    """Parameters that the operation does not have, or not with this value; arrays have names that end in ``[]``."""
+    path = path_of(request)
+    found = described(request.method, path)
+    extra = UNTABLED.get((request.method, path), ())
+    listed = found["operation"].get("parameters", []) if found is not None else []
+    known = {one["name"]: one.get("schema", {}) for one in listed if one["in"] == "query"}
+    wrong = [f"{one['name']} is missing" for one in listed if one.get("required") and one["in"] == "query"]
+    for name, value in parse_qsl(urlsplit(filled(request)).query, keep_blank_values=True):
+        wrong = [one for one in wrong if one != f"{name} is missing"]
+        schema = known.get(name, known.get(name.removesuffix("[]")))
+        if schema is None:
+            wrong += [] if name in extra else [f"{name} is no parameter"]
+            continue
+        array = schema.get("type") == "array"
+        if array != name.endswith("[]") and schema:
+            wrong.append(f"{name} is {'an' if array else 'no'} array")
+        wanted = schema.get("items", {}) if array else schema
+        sent = loads(value) if wanted.get("type") == "integer" and value.isdigit() else value
+        whole = {**wanted, "components": found["components"] if found is not None else {}}
+        wrong += [f"{name}: {error.message}" for error in Draft202012Validator(whole).iter_errors(sent)]
+    return wrong
+
+
+def test_there_is_something_to_hold() -> None:
+    assert WRITES
+    assert READS
+
+
+# -- payloads ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_validates(one: Write, described: Described) -> None:
+    assert payload_problems(described, one.request.method, path_of(one.request), one.request.body) == []
+    assert query_problems(described, one.request) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "says"),
+    [
+        ("campaign", {"bidding_type": "click"}, "bidding_type"),
+        ("campaign", {"status": "archived"}, "archived"),
+        ("campaign", {"colour": "red"}, "/colour"),
+        ("campaign", {"targeting": {"platforms": {"included": ["watch"]}}}, "watch"),
+        ("campaign", {"budget": {"lifetime_spend_limit_micros": 999_999}}, "999999"),
+        ("adGroup", {"bidding_config": {"billing_event_type": "clicks"}}, "clicks"),
+        ("adGroup", {"bidding_config": {"billing_event_type": "click", "strategy": "auto"}}, "auto"),
+        ("ad", {"creative": {"type": "chat_card", "title": "Boots"}}, "body"),
+        ("ad", {"creative": {"type": "chat_card", "title": "Boots", "body": "Dry.", "image_url": "u"}}, "/image_url"),
+    ],
+)
+def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, described: Described) -> None:
+    one = next(write for write in WRITES if write.step.kind == kind and path_of(write.request) in LISTS)
+    told = payload_problems(described, "POST", path_of(one.request), {**one.request.body, **change})
+    assert any(says in problem for problem in told)
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_keys_go_where_they_are_taken(one: Write, spec: Callable[[str], Json]) -> None:
+    taken = spec("chatgpt/delta-2026-09.json")["idempotencyKeyOperations"]
+    sent = one.request.headers.get(native.IDEMPOTENCY_KEY)
+    assert (sent is not None) == (f"{one.request.method} {path_of(one.request)}" in taken)
+    assert sent is None or 1 <= len(sent.strip()) <= 255
+    assert "OpenAI-Ad-Account" not in one.request.headers  # for partner keys only
+
+
+@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_validates(one: Any, described: Described) -> None:
+    path = {"campaign": "/campaigns", "adGroup": "/ad_groups", "ad": "/ads"}[one.kind]
+    parent = {"adGroup": {"campaign_id": "cmpn_9"}, "ad": {"ad_group_id": "adgrp_4"}}.get(one.kind, {})
+    assert payload_problems(described, "POST", path, {**parent, **one.payload}) == []
+
+
+# -- reads ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_read_validates(one: Exchange, described: Described) -> None:
+    if one.request.nature == "write":
+        return  # what cases record of a write leaves out what is bound: the plan's own writes are held above
+    path = path_of(one.request)
+    if described(one.request.method, path) is None:
+        assert (one.request.method, path) in UNTABLED
+    else:
+        assert payload_problems(described, one.request.method, path, one.request.body) == []
+    assert query_problems(described, one.request) == []
+
+
+def test_a_wrong_query_is_found(described: Described) -> None:
+    def told(path: str, query: str) -> list[str]:
+        return query_problems(described, Request("GET", f"{native.API}{path}", query_raw=query))
+
+    assert told("/campaigns", "limit=501")
+    assert told("/campaigns", "colour=red") == ["colour is no parameter"]
+    assert told("/ad_account/insights", "fields=spend") == ["fields is an array"]
+    assert told("/ad_account/insights", "aggregation_level=account")
+    assert told("/geo_lookup/search", "limit=5") == ["q is missing"]
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_answer_validates(one: Exchange, described: Described) -> None:
+    found = described(one.request.method, path_of(one.request))
+    if found is None or one.response.state != "json" or not one.response.ok:
+        return
+    answers = found["operation"]["responses"]
+    assert str(one.response.status) in answers
+    schema = media(answers[str(one.response.status)]["content"], None)
+    assert problems(schema, found["components"], exact(one.response.body), Draft202012Validator) == []
+
+
+def test_a_wrong_answer_is_found(described: Described) -> None:
+    one = next(read for read in READS if read.name == "entities-campaigns-0")
+    found = described("GET", path_of(one.request))
+    assert found is not None
+    schema = media(found["operation"]["responses"]["200"]["content"], None)
+    for change in ({"budget": {"lifetime_spend_limit_micros": "1"}}, {"colour": "red"}):
+        campaign, *_ = exact(one.response.body)["data"]
+        body = {**exact(one.response.body), "data": [{**campaign, **change}]}
+        assert problems(schema, found["components"], body, Draft202012Validator)
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_those_of_the_document(document: Json, spec: Callable[[str], Json]) -> None:
+    schemas, enums = document["components"]["schemas"], spec("chatgpt/delta-2026-09.json")["enums"]
+    assert set(native.PLATFORMS) == set(enums["PlatformTarget"])
+    assert {native.FIXED_BID, *native.AUTOMATIC} == set(enums["BiddingStrategy"])
+    assert {native.IMPRESSIONS, native.CLICKS, native.CONVERSIONS} == set(schemas["CampaignBiddingTypeParam"]["enum"])
+    assert {native.IMPRESSION, native.CLICK} == set(schemas["BillingEventTypeParam"]["enum"])
+    assert set(native.BORN) == set(schemas["ActivePausedStatusParam"]["enum"])
+    assert native.CHAT_CARD in schemas["AdCreativeTypeParam"]["enum"]
+    assert native.APPROVED in schemas["ReviewStatus"]["enum"]
+    for kind in ("campaign", "adGroup", "ad"):
+        assert statuses(NETWORK, kind) == set(schemas["ActivePausedArchivedStatusParam"]["enum"])
+
+
+def test_members_are_those_of_the_document(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    assert set(native.BIDDING) == set(schemas["BiddingConfigParams"]["properties"])
+    assert set(native.CREATIVE) == set(schemas["UpdateAdCreativeParams"]["properties"])
+    assert set(native.TARGETING) == set(schemas["TargetingParams"]["properties"])
+    assert {native.LIFETIME_LIMIT, native.DAILY_LIMIT} == set(schemas["BudgetParams"]["properties"])
+
+
+def test_limits_are_those_of_the_document(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    for body in ("CreateCampaignBody", "CreateAdGroupBody", "CreateAdBody"):
+        name = schemas[body]["properties"]["name"]
+        assert (name["minLength"], name["maxLength"]) == native.NAME_LENGTHS
+    creative = schemas["CreateAdCreativeParams"]["properties"]
+    assert (creative["title"]["minLength"], creative["title"]["maxLength"]) == native.TITLE_LENGTHS
+    assert creative["body"]["maxLength"] == native.BODY_LENGTH
+    assert creative["target_url"]["maxLength"] == native.URL_LENGTH
+    start = schemas["CreateCampaignBody"]["properties"]["start_time"]
+    assert (start["minimum"], start["maximum"]) == (native.FIRST_SECOND, native.LAST_SECOND)
+    assert schemas["BudgetParams"]["properties"][native.LIFETIME_LIMIT]["minimum"] == native.MICROS
+    pages = {
+        "/campaigns": native.LARGEST_PAGE,
+        "/geo_lookup/search": native.GEO_PAGE,
+        "/ad_account/insights": native.REPORT_PAGE,
+    }
+    for path, most in pages.items():
+        limit = next(one for one in document["paths"][path]["get"]["parameters"] if one["name"] == "limit")
+        assert limit["schema"]["maximum"] == most
+
+
+def test_metrics_are_in_the_rows(document: Json) -> None:
+    schemas = document["components"]["schemas"]
+    known = {*schemas["InsightItemBody"]["properties"], *schemas["ConversionSummaryRowBody"]["properties"]}
+    assert unknown_values((one.native.removeprefix("/") for one in NETWORK.metrics), known) == []
