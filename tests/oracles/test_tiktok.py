@@ -41,7 +41,13 @@ UNLISTED = ("/tool/bid/", "/file/video/suggestcover/", "/file/image/ad/search/",
 
 
 class Capture(sdk.ApiClient):
-    """The SDK's client; it keeps what it would send."""
+    """The SDK's client without its threads; it says what it would send."""
+
+    def __init__(self) -> None:
+        self.configuration = sdk.Configuration()
+
+    def __del__(self) -> None:
+        pass  # nothing to close
 
     def call_api(self, path: str, method: str, path_params: Any, query: Any, headers: Any, **more: Any) -> Any:
         body = self.sanitize_for_serialization(more.get("body"))
@@ -53,10 +59,11 @@ class Capture(sdk.ApiClient):
 def operations() -> Mapping[tuple[str, str], Callable[..., Any]]:
     """The SDK's functions by method and path."""
     found: dict[tuple[str, str], Callable[..., Any]] = {}
+    client = Capture()
     for name in dir(sdk):
         if not name.endswith("Api"):
             continue
-        api = getattr(sdk, name)(Capture())
+        api = getattr(sdk, name)(client)
         for member, function in inspect.getmembers(api, inspect.ismethod):
             if member.endswith("_with_http_info"):
                 head = HEAD.search(inspect.getsource(function))
