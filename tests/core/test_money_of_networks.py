@@ -58,7 +58,7 @@ def test_every_currency_has_a_unit_or_a_refusal_with_a_reason(network: str, curr
     assert unit.step > 0
 
 
-MICROS_OF_EVERY_CURRENCY = {"pinterest", "reddit", "snapchat"}
+MICROS_OF_EVERY_CURRENCY = {"chatgpt", "pinterest", "reddit", "snapchat"}
 """Networks that document micros of every currency, yen included, and judge a fraction of one themselves."""
 
 
