@@ -1,0 +1,264 @@
+"""Pinterest: requests, payloads and answers validate against its OpenAPI description (5.23.0)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import jsonschema
+import pytest
+
+from adsunify.networks.pinterest.native import CURRENCIES, PROMOTABLE, STATUSES
+from adsunify.networks.pinterest.reads import COLUMNS
+from adsunify.networks.pinterest.targeting import AGES, LISTS, NAMES
+from adsunify.wire import Json, filled
+
+from .sources import Exchange, Write, exchanges, named, plain, writes
+
+HOST = "https://api.pinterest.com/v5"
+WRITES = writes("pinterest")
+READS = [one for one in exchanges("pinterest") if filled(one.request).startswith(HOST)]
+"""A report's file lies on another host."""
+
+Members = Mapping[str, Mapping[str, Json]]
+
+NEWER: Members = {
+    "OauthAccessTokenRequestCode": {"continuous_refresh": {"type": "string", "enum": ["true", "false"]}},
+    "AdAccount": {"time_zone": {"type": "string", "nullable": True}},
+    "TargetingSpec": {
+        name: {"type": "array", "items": {"type": "string"}} for name in ("GEO_EXCLUDE", "LOCATION_EXCLUDE")
+    },
+}
+"""Members that came after 5.23.0; those of payloads stand in the package's models of 5.28.0."""
+
+
+@pytest.fixture(scope="module")
+def document(spec: Callable[[str], Json]) -> Json:
+    found = deepcopy(spec("pinterest/openapi-5.23.0-ads-subset.json"))
+    for name, members in NEWER.items():
+        found["components"]["schemas"][name]["properties"].update(members)
+    return _nullable(found)
+
+
+def _nullable(value: Json) -> Json:
+    """OpenAPI 3.0's ``nullable`` as another type that the value may be of."""
+    if isinstance(value, list):
+        return [_nullable(one) for one in value]
+    if not isinstance(value, dict):
+        return value
+    changed = {name: _nullable(one) for name, one in value.items()}
+    if changed.pop("nullable", None) is True:
+        return {"anyOf": [changed, {"type": "null"}]}
+    return changed
+
+
+def resolved(document: Json, value: Json) -> Json:
+    """What a reference stands for."""
+    while "$ref" in value:
+        found = document
+        for part in value["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        value = found
+    return value
+
+
+def operation(document: Json, method: str, url: str) -> tuple[str, Mapping[str, Json]]:
+    """The path and the description of what a request asks for; a fixed path goes before one with a slot."""
+    path = urlsplit(url.removeprefix(HOST)).path
+    for template in sorted(document["paths"], key=lambda one: one.count("{")):
+        if re.fullmatch(re.sub(r"{\w+}", "[^/]+", template), path):
+            found = document["paths"][template].get(method.lower())
+            if found is not None:
+                return template, found
+    raise AssertionError(f"{method} {path} is not in the description")
+
+
+# -- values against schemas ---------------------------------------------------------------------------------------
+
+
+def problems(document: Json, schema: Json, value: Json) -> list[str]:
+    """What is wrong with a value: by the schema, and members that no schema names."""
+    schema = _chosen(document, schema, value)
+    whole = {"allOf": [schema], "components": document["components"]}
+    found = [
+        f"{'/'.join(map(str, error.absolute_path))}: {error.message}"[:300]
+        for error in jsonschema.Draft4Validator(whole).iter_errors(value)
+    ]
+    return found + [f"{place} is not in the schema" for place in unknown(document, schema, value)]
+
+
+def _chosen(document: Json, schema: Json, value: Json) -> Json:
+    """The schema that one member of the value decides on, such as the grant of a token."""
+    found = resolved(document, schema)
+    if "discriminator" not in found or not isinstance(value, Mapping):
+        return schema
+    mapping = found["discriminator"]["mapping"]
+    return {"$ref": mapping[value[found["discriminator"]["propertyName"]]]}
+
+
+def unknown(document: Json, schema: Json, value: Json, at: str = "") -> Iterator[str]:
+    """Members that the schema has no name for: the description does not close its objects."""
+    shapes = list(_shapes(document, schema))
+    if isinstance(value, list):
+        items = [shape["items"] for shape in shapes if "items" in shape]
+        for index, one in enumerate(value if items else ()):
+            yield from unknown(document, {"allOf": items}, one, f"{at}/{index}")
+    if not isinstance(value, Mapping):
+        return
+    members: dict[str, list[Json]] = {}
+    for shape in shapes:
+        for name, inner in shape.get("properties", {}).items():
+            members.setdefault(name, []).append(inner)
+    if not members or any("additionalProperties" in shape for shape in shapes):
+        return
+    for name, one in value.items():
+        if name not in members:
+            yield f"{at}/{name}"
+        else:
+            yield from unknown(document, {"allOf": members[name]}, one, f"{at}/{name}")
+
+
+def _shapes(document: Json, schema: Json) -> Iterator[Mapping[str, Json]]:
+    """The schema and all that it is put together from."""
+    schema = resolved(document, schema)
+    yield schema
+    for word in ("allOf", "anyOf", "oneOf"):
+        for part in schema.get(word, ()):
+            yield from _shapes(document, part)
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def request_problems(document: Json, method: str, url: str, body: Json) -> list[str]:
+    """What is wrong with a request: its query, and its body."""
+    template, found = operation(document, method, url)
+    described = [
+        resolved(document, one)
+        for one in (*found.get("parameters", ()), *document["paths"][template].get("parameters", ()))
+    ]
+    told = list(_query_problems(document, [one for one in described if one["in"] == "query"], url))
+    content = resolved(document, found.get("requestBody", {})).get("content")
+    if content is None:
+        return told if body is None else [*told, "the operation takes no body"]
+    (schema,) = (one["schema"] for one in content.values())
+    return told + problems(document, schema, body)
+
+
+PLAIN: Mapping[str, Callable[[str], Json]] = {"integer": int, "boolean": lambda value: value == "true"}
+"""How the texts of a query are read."""
+
+
+def _query_problems(document: Json, described: list[Json], url: str) -> Iterator[str]:
+    known = {one["name"]: one for one in described}
+    given: dict[str, list[str]] = {}
+    for name, value in parse_qsl(urlsplit(url).query, keep_blank_values=True):
+        given.setdefault(name, []).append(value)
+    yield from (f"{name} is no parameter" for name in given if name not in known)
+    yield from (f"{name} is required" for name, one in known.items() if one.get("required") and name not in given)
+    for name in given.keys() & known.keys():
+        one = known[name]
+        schema = resolved(document, one["schema"])
+        kind = schema.get("type")
+        values: Json = given[name]
+        if kind == "array":
+            values = values if one.get("explode", True) else values[0].split(",")
+        elif len(values) > 1:
+            yield f"{name} stands there twice"
+            continue
+        else:
+            values = PLAIN[kind](values[0]) if kind in PLAIN else values[0]
+        yield from (f"{name}{told}" for told in problems(document, schema, values))
+
+
+def test_there_is_something_to_hold() -> None:
+    assert WRITES
+    assert READS
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_validates(one: Write, document: Json) -> None:
+    assert request_problems(document, one.request.method, filled(one.request), one.body) == []
+
+
+@pytest.mark.parametrize("one", [one for one in READS if one.request.nature != "write"], ids=named)
+def test_a_read_validates(one: Exchange, document: Json) -> None:
+    assert request_problems(document, one.request.method, filled(one.request), one.body) == []
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_answer_validates(one: Exchange, document: Json) -> None:
+    _, found = operation(document, one.request.method, filled(one.request))
+    if one.response.ok:
+        (schema,) = (kind["schema"] for kind in found["responses"][str(one.response.status)]["content"].values())
+        assert problems(document, schema, plain(one.response.body)) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"status": "ENABLED"}, "ENABLED"),
+        ({"daily_spend_cap": "25.00"}, "25.00"),
+        ({"colour": "red"}, "colour"),
+        ({"objective_type": "TRAFFIC"}, "TRAFFIC"),
+        ({"name": None}, "None"),
+        ({"ad_account_id": "act-1"}, "act-1"),
+    ],
+)
+def test_what_is_wrong_is_found(change: Mapping[str, Json], says: str, document: Json) -> None:
+    one = next(write for write in WRITES if write.name.endswith("traffic-daily-campaign"))
+    body = [{**one.body[0], **change}]
+    assert any(says in told for told in request_problems(document, "POST", filled(one.request), body))
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("page_size=251", "251"),
+        ("entity_statuses=RUNNING", "RUNNING"),
+        ("limit=5", "limit"),
+        ("page_size=1&page_size=2", "twice"),
+    ],
+)
+def test_what_is_wrong_in_a_query_is_found(query: str, says: str, document: Json) -> None:
+    url = f"{HOST}/ad_accounts/1/campaigns?{query}"
+    assert any(says in told for told in request_problems(document, "GET", url, None))
+
+
+# -- tables -------------------------------------------------------------------------------------------------------
+
+
+def values(document: Json, name: str) -> set[str]:
+    """The values of an enumeration."""
+    (found,) = {
+        tuple(shape["enum"]) for shape in _shapes(document, document["components"]["schemas"][name]) if "enum" in shape
+    }
+    return set(found)
+
+
+def test_the_columns_exist(document: Json) -> None:
+    at_once = resolved(document, document["components"]["parameters"]["query_columns"])["schema"]["items"]
+    assert set(COLUMNS) <= set(resolved(document, at_once)["enum"])
+    assert set(COLUMNS) <= values(document, "ReportingColumnAsync")
+
+
+def test_the_targeting_has_these_members(document: Json) -> None:
+    described: dict[str, Any] = document["components"]["schemas"]["TargetingSpec"]["properties"]
+    assert set(NAMES) == set(described)
+    for name in NAMES:
+        kinds = {shape["type"] for shape in _shapes(document, described[name]) if "type" in shape} - {"null"}
+        assert kinds == ({"string"} if name in AGES else {"array"})
+    assert set(LISTS["AGE_BUCKET"]) == values(document, "TargetingSpecAgeBucket")
+
+
+def test_the_statuses_are_those_of_the_filter(document: Json) -> None:
+    schema = document["components"]["parameters"]["query_entity_statuses"]["schema"]
+    assert set(STATUSES) == set(schema["items"]["enum"])
+
+
+def test_currencies_and_kinds_of_pins_exist(document: Json) -> None:
+    assert set(CURRENCIES) == values(document, "Currency") - {"UNK"}
+    assert set(PROMOTABLE) <= values(document, "CreativeType")
