@@ -10,20 +10,47 @@ from importlib.resources import files
 from typing import Any
 
 from aiohttp import web
+from attrs import frozen
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from adsunify.networks import adapter
 from adsunify.wire import Json, dumps
 
-POLICY = "default-src 'none'; style-src 'self'; form-action {targets}; frame-ancestors 'none'; base-uri 'none'"
+POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self'; form-action {targets}; "
+    "frame-ancestors 'none'; base-uri 'none'"
+)
 SAFE: Mapping[str, str] = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-STYLE = files("adsunify_server").joinpath("templates", "style.css").read_bytes()
-STYLE_PATH = f"/style-{hashlib.sha256(STYLE).hexdigest()[:12]}.css"
+FIXED: Mapping[str, str] = {"style.css": "text/css", "icon.svg": "image/svg+xml"}
+"""What pages need beside themselves, and its media type."""
+
+
+@frozen
+class Asset:
+    """A file that every browser may keep: its address changes with it."""
+
+    path: str
+    body: bytes
+    media_type: str
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """The file as an answer."""
+        headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
+        return web.Response(body=self.body, content_type=self.media_type, headers=headers)
+
+
+def _asset(name: str, media_type: str) -> Asset:
+    body = files("adsunify_server").joinpath("templates", name).read_bytes()
+    stem, _, suffix = name.partition(".")
+    return Asset(f"/{stem}-{hashlib.sha256(body).hexdigest()[:12]}.{suffix}", body, media_type)
+
+
+ASSETS = {name: _asset(name, media_type) for name, media_type in FIXED.items()}
 
 
 def rendered(template: str, status: int = 200, targets: str = "'self'", **values: Any) -> web.Response:
@@ -40,12 +67,6 @@ def notice(status: int, title: str, text: str) -> web.Response:
     return answer
 
 
-def style(request: web.Request) -> web.Response:
-    """The style sheet; its address changes with it."""
-    headers = {"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff"}
-    return web.Response(body=STYLE, content_type="text/css", headers=headers)
-
-
 @cache
 def _templates() -> Environment:
     made = Environment(
@@ -55,7 +76,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["style_path"] = STYLE_PATH
+    made.globals["assets"] = ASSETS
     made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": _spelled, "words": _words}
     return made
 
