@@ -21,18 +21,18 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch
 _LINES = re.compile(r"(?:-?[0-9]++(?:\.[0-9]++)?+\n)*+").fullmatch  # possessive: four times as fast
 _WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
-_MICRO = Decimal("0.000001")
+_PARTS = {"micros": Decimal("0.000001"), "cents": Decimal("0.01")}
 
 Row = Mapping[str, Json]
 Columns = dict[str, list[Json]]
 """Values by pointer, as many as there are rows; the rows themselves stand at ""."""
 
 
-def days(metrics: Sequence[Metric], native: Iterable[Row], at: str | Callable[[Row], date]) -> Days:
+def days(metrics: Sequence[Metric], native: Iterable[Row], at: str, told: Callable[[Json], date] | None = None) -> Days:
     """The day of each row and its figures by metric name, for :func:`adsunify.insights.daily`.
 
-    ``at``: where a row says its day as YYYY-MM-DD, or what finds it. Some rows are taken at a time, and one metric of
-    all of them before the next: far faster than row by row, and none is kept.
+    ``at`` points at what a row says of its day, and ``told`` makes a day of that; without it, it is YYYY-MM-DD. Some
+    rows are taken at a time, and one metric of all of them before the next: faster than row by row, and none is kept.
     Raises ProviderUnreadable for a figure that is no number, and for a row without a day.
     """
     rest = iter(native)
@@ -43,21 +43,14 @@ def days(metrics: Sequence[Metric], native: Iterable[Row], at: str | Callable[[R
             name = metric.name
             for one, value in zip(found, _figures(metric, columns), strict=True):
                 one[name] = value
-        yield from zip(_days(columns, at), found, strict=True)
-
-
-def _days(columns: Columns, at: str | Callable[[Row], date]) -> list[date]:
-    if not isinstance(at, str):
-        return list(map(at, columns[""]))
-    try:
-        return list(map(date.fromisoformat, _column(columns, at)))
-    except (TypeError, ValueError):
-        return [day(row, at) for row in columns[""]]
+        yield from zip(map(told or day, _column(columns, at)), found, strict=True)
 
 
 def _figures(metric: Metric, columns: Columns) -> list[Figure]:
     """The figures of one metric: of values that are all alike at once, of any others one by one."""
     values = _column(columns, metric.native) if metric.read is None else list(map(metric.read, columns[""]))
+    if any(silent in values for silent in metric.silent):
+        values = [None if value in metric.silent else value for value in values]
     kinds = set(map(type, values))
     known = values
     if NoneType in kinds:
@@ -85,13 +78,15 @@ def _numbers(unit: str, known: list[Json], kinds: set[type]) -> list[Figure] | N
     elif not kinds <= {int, Decimal}:
         return None
     elif whole:
-        return known if Decimal not in kinds else None
+        numbers = known if Decimal not in kinds else list(map(int, known))
+        return numbers if numbers == known else None
     else:
         numbers = known if int not in kinds else list(map(Decimal, known))
-    if unit != "micros":
+    part = _PARTS.get(unit)
+    if part is None:
         return numbers
     with localcontext(_WIDE):
-        return [number * _MICRO for number in numbers]
+        return [number * part for number in numbers]
 
 
 def _column(columns: Columns, pointer: str) -> list[Json]:
@@ -99,7 +94,7 @@ def _column(columns: Columns, pointer: str) -> list[Json]:
     if pointer not in columns:
         above, member = pointer.rpartition("/")[0], parts(pointer)[-1]
         try:
-            columns[pointer] = [one.get(member) for one in _column(columns, above)]
+            columns[pointer] = [None if one is None else one.get(member) for one in _column(columns, above)]
         except AttributeError:  # not objects, all of them
             columns[pointer] = [read(row, pointer) for row in columns[""]]
     return columns[pointer]
@@ -116,8 +111,8 @@ def figure(metric: Metric, value: Json) -> Figure:
     if len(written) > MAX_NUMBER_CHARACTERS or not _NUMBER(written):
         raise ProviderUnreadable(f"The report says no number for {metric.name}.")
     number = Decimal(written)
-    if metric.unit == "micros":
-        return number.scaleb(-6, _WIDE)
+    if metric.unit in _PARTS:
+        return _WIDE.multiply(number, _PARTS[metric.unit])
     if metric.unit != "count":
         return number
     if number != number.to_integral_value():
@@ -125,19 +120,11 @@ def figure(metric: Metric, value: Json) -> Figure:
     return int(number)
 
 
-def figures(metrics: Iterable[Metric], row: Mapping[str, Json]) -> dict[str, Figure]:
-    """The row's figures by metric name. Raises ProviderUnreadable for one that is no number."""
-    return {
-        metric.name: figure(metric, read(row, metric.native) if metric.read is None else metric.read(row))
-        for metric in metrics
-    }
-
-
-def day(row: Mapping[str, Json], pointer: str) -> date:
-    """The day of a row, as YYYY-MM-DD. Raises ProviderUnreadable."""
+def day(written: Json) -> date:
+    """The day that is written YYYY-MM-DD. Raises ProviderUnreadable."""
     try:
-        return date.fromisoformat(text(row, pointer) or "")
-    except ValueError:
+        return date.fromisoformat(written)
+    except (TypeError, ValueError):
         raise ProviderUnreadable("A row of the report has no day.") from None
 
 

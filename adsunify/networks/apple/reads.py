@@ -257,7 +257,7 @@ def reported(native: Iterable[Mapping[str, Json]], start: date, end: date) -> Da
     if start != end:
         return days(METRICS, (one for row in native for one in rows(row, "/granularMetrics", "report")), "/date")
     told = (read(row, "/totalMetrics") for row in native)
-    return days(METRICS, (one for one in told if isinstance(one, Mapping)), lambda one: start)
+    return days(METRICS, (one for one in told if isinstance(one, Mapping)), "", lambda one: start)
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:

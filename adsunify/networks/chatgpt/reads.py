@@ -231,7 +231,7 @@ def _delivered(first: date, last: date, timezone: str) -> Flow[list[Mapping[str,
     found: dict[tuple[str, str], Mapping[str, Json]] = {}
     for row in (row for answer in answers for row in openai.data(answer)):
         # the row's own id differs between lists of fields
-        found[ident(row, "/campaign_id", "report's row"), day(row, "/readable_time").isoformat()] = row
+        found[ident(row, "/campaign_id", "report's row"), day(row.get("readable_time")).isoformat()] = row
     return list(found.values())
 
 

@@ -16,7 +16,7 @@ from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tre
 from adsunify.reporting import days
 from adsunify.schedule import months_before
 from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, ident, need, read, text
+from adsunify.wire import Flow, Json, Request, Response, ident, need, text
 
 from . import native as linkedin
 from .settings import ACCOUNT_TYPE
@@ -188,8 +188,7 @@ DAILY_MONTHS = 6  # about; older days are kept by months only
 _DAY = timedelta(days=1)
 
 
-def _day(row: Mapping[str, Json]) -> date:
-    first = read(row, "/dateRange/start")
+def _day(first: Json) -> date:
     try:
         parts = [first.get(part) for part in ("year", "month", "day")]
         if not all(map(linkedin.is_integer, parts)):
@@ -221,7 +220,7 @@ def _report(account: Account, start: date, end: date) -> Request:
 
 def reported(native: Iterable[Mapping[str, Json]]) -> Days:
     """The day of each row of a report and its figures."""
-    return days(METRICS, native, _day)
+    return days(METRICS, native, "/dateRange/start", _day)
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:

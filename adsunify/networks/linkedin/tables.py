@@ -363,12 +363,12 @@ _SIX_DIGITS = Decimal("0.000001")
 
 
 def _without_noise(member: str, row: Mapping[str, Json]) -> Json:
-    said = text(row, f"/{member}")
+    said = row.get(member)
     try:
-        number = Decimal(said or "")
+        number = Decimal(said if isinstance(said, str) else text(row, f"/{member}") or "")
         return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _WIDE) if number.is_finite() else said
     except InvalidOperation:  # no number, or a senseless one: whoever reads it says so
-        return read(row, f"/{member}")
+        return said
 
 
 def _exact(name: Literal["spend", "conversionValue"], member: str) -> Metric:

@@ -414,15 +414,20 @@ TEMPLATES = (
 PURCHASES = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 
 
+def _actions(row: Mapping[str, Json], member: str) -> list[Mapping[str, Json]]:
+    found = row.get(member)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
 def _action(row: Mapping[str, Json], member: str, kind: str | None) -> Json:
-    for action in found_at(row, f"/{member}/*"):
-        if kind is not None and read(action, "/action_type") == kind:
-            return read(action, "/value")
+    for action in _actions(row, member):
+        if kind is not None and action.get("action_type") == kind:
+            return action.get("value")
     return None
 
 
 def _purchase(row: Mapping[str, Json]) -> str | None:
-    kinds = found_at(row, "/actions/*/action_type")
+    kinds = [action.get("action_type") for action in _actions(row, "actions")]
     return next((kind for kind in PURCHASES if kind in kinds), None)
 
 

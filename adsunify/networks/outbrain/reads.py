@@ -288,7 +288,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     partial = outbrain.today(now)  # where it is not told up to which day the figures are full
     told = text(fresh.body, "/fullDayDate") if fresh is not None else None
     if told is not None:
-        partial = day({"day": told[:10]}, "/day") + _DAY
+        partial = day(told[:10]) + _DAY
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.ZONE, provisional_from=provisional, notes=notes)

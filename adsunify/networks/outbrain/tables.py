@@ -33,7 +33,6 @@ from adsunify.network import (
     Period,
     Setting,
     Template,
-    is_number,
     native_amount,
     words,
 )
@@ -424,9 +423,11 @@ TEMPLATES = (
 def _whole(member: str) -> Callable[[Mapping[str, Json]], Json]:
     """A count, which may be written with decimals; a fraction stays in the native row only."""
 
+    pointer = f"/metrics/{member}"
+
     def found(row: Mapping[str, Json]) -> Json:
-        value = read(row, f"/metrics/{member}")
-        return None if is_number(value) and value != int(value) else value
+        value = read(row, pointer)
+        return None if isinstance(value, Decimal) and value != int(value) else value
 
     return found
 

@@ -257,7 +257,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     oldest = months_before(local_now.date(), reddit.HISTORY_MONTHS)
     answers = yield from pages(NETWORK, _report(account, start, end), reddit.following)
     told = [row for answer in answers for row in reddit.listed(answer, "/data/metrics")]
-    dated = [(day(row, "/date"), row) for row in told]
+    dated = [(day(row.get("date")), row) for row in told]
     native = [row for one, row in dated if start <= one <= end]  # whole hours may reach into a day beside
     updated = [reddit.moment(read(answer.body, "/data/metrics_updated_at")) for answer in answers]
     settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)

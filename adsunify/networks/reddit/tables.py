@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from decimal import Context, Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
@@ -33,7 +32,7 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import MAX_NUMBER_CHARACTERS, Json, Request, Response, text
+from adsunify.wire import Json, Request, Response, text
 
 from . import native as reddit
 from .settings import SETTINGS
@@ -274,17 +273,6 @@ TEMPLATES = (
     Template("ad", "An existing post", {"name": "Autumn launch", "post_id": "t3_abc123"}, "Its parentId is the group."),
 )
 
-_WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
-
-
-def _cents(row: Mapping[str, Json]) -> Json:
-    """Ads API: the values of conversions are hundredths, whereas all other money is micros."""
-    said = text(row, "/conversion_purchase_total_value")
-    if said is None or not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", said):
-        return row.get("conversion_purchase_total_value")
-    return Decimal(said).scaleb(-2, _WIDE)
-
-
 METRICS = (
     Metric("impressions", "/impressions", "count"),
     Metric("clicks", "/clicks", "count"),
@@ -292,7 +280,8 @@ METRICS = (
     Metric("reach", "/reach", "count"),
     Metric("videoViews", "/video_viewable_impressions", "count", note="Viewable impressions of videos."),
     Metric("conversions", "/key_conversion_total_count", "decimal", note="Key conversions, by clicks and views."),
-    Metric("conversionValue", "/conversion_purchase_total_value", "major", _cents, note="The value of purchases only."),
+    # Ads API: the values of conversions are hundredths, whereas all other money is micros.
+    Metric("conversionValue", "/conversion_purchase_total_value", "cents", note="The value of purchases only."),
 )
 
 ERRORS = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
 from attrs import evolve
@@ -11,11 +11,11 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, trusted
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Insights, Pending
+from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, level
 from adsunify.outcomes import failure
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, nest, pages
-from adsunify.reporting import day, figures
+from adsunify.reporting import day, days
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, dumps, ident, need, read, text
@@ -216,6 +216,11 @@ TASK_DONE, TASK_OVER = "SUCCESS", ("FAILED", "CANCELED")
 POLL = 5_000  # milliseconds between two looks at a report task
 
 
+def reported(native: Iterable[Mapping[str, Json]]) -> Days:
+    """The day of each row of a report and its figures."""
+    return days(METRICS, native, "/dimensions/stat_time_day", _day)
+
+
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account's time zone; a day without delivery has no row. ``job`` is a report task made elsewhere."""
     native: list[Mapping[str, Json]] = []
@@ -239,7 +244,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         if isinstance(made, Pending):
             return Insights.waiting(start, end, account.timezone, made)
         native = made
-    found = [(_day(row), figures(METRICS, row)) for row in native]
+    found = list(reported(native))
     if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     return Insights.of(found, Coverage(start, end, account.timezone), native)
@@ -279,8 +284,8 @@ def _table(content: bytes) -> list[Mapping[str, Json]]:
     ]
 
 
-def _day(row: Mapping[str, Json]) -> date:
-    return day({"day": (text(row, "/dimensions/stat_time_day") or "")[:10]}, "/day")
+def _day(told: Json) -> date:
+    return day(told[:10] if isinstance(told, str) else None)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

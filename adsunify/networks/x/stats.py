@@ -158,7 +158,7 @@ def reported(native: Iterable[Mapping[str, Json]]) -> Days:
         for name, count in figures.items():
             if count is not None:
                 known[name] = known.get(name, 0) + count
-    return days(_SUMS, sums.values(), itemgetter("date"))
+    return days(_SUMS, sums.values(), "", itemgetter("date"))
 
 
 def _insights(

@@ -333,7 +333,7 @@ def _conversions(row: Mapping[str, Json]) -> Json:
     """The sum of the conversions of all kinds; what is no number is left to be refused."""
     total: Json = None
     for name in CONVERSIONS:
-        count = read(row, f"/{name}/metric")
+        count = read(row[name], "/metric") if name in row else None
         if count is None:
             continue
         if not is_number(count):
