@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
 from aiohttp import web
@@ -73,11 +73,13 @@ async def insights(visit: Visit) -> web.Response:
             panels=[],
             problem=described(error),
         )
-    rows = found["rows"]
+    rows = {row["date"]: row for row in found["rows"]}
+    first, last = (date.fromisoformat(found["coverage"][name]) for name in ("startDate", "endDate"))
+    days = [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
     money = found["currency"] or "account currency"
     panels = [
-        panel("Spend", money, [(row["date"], row["spend"]) for row in rows], "bars"),
-        panel("Clicks", "clicks", [(row["date"], row["clicks"]) for row in rows], "line"),
+        panel("Spend", money, [(day, rows[day]["spend"] if day in rows else None) for day in days], "bars"),
+        panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
     ]
     return visit.page(
         "insights.html", account=account, start=start, end=end, found=found, panels=panels if rows else [], problem=None

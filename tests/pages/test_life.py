@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from decimal import Decimal
 from urllib.parse import urljoin
 
 import pytest
 
-from tests.server.served import Served, brief, given, press
+from adsunify.networks import ADAPTERS
+from tests.server.served import Served, brief, connect, given, press
 
 from .browsing import browser, email, found
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
+EXTRA: Mapping[str, tuple[str, ...]] = {}
+"""Amounts beside budget and bid that a network is sent."""
 
 
 async def test_a_whole_life(site: Served) -> None:
@@ -75,3 +80,33 @@ async def test_credentials_of_their_own(site: Served) -> None:
         answer = await person.http.post(person.at, data={**form.fields, **own})
         assert answer.status_code == 201 and "connected" in answer.text
         await site.settled()
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_a_review_says_the_budget_in_the_accounts_money(site: Served, network: str) -> None:
+    """Whatever units the network counts in."""
+    account = await connect(site, network)
+    asked = brief(network)
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(prepared["reviewUrl"])
+        shown = [words for words in person.page.words if words.strip().endswith(" USD")]
+    amounts = {Decimal(words.split()[-2]) for words in shown if words.split()[-2].replace(".", "").isdigit()}
+    wanted = {Decimal(asked["budget"]["amount"]), *([Decimal(asked["bid"])] if "bid" in asked else [])}
+    assert wanted <= amounts and amounts <= wanted | set(map(Decimal, EXTRA.get(network, ()))), (amounts, person.text)
+
+
+async def test_an_edit_shows_before_and_after(site: Served) -> None:
+    account = await connect(site, "meta")
+    made = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await site.admin.execute(made["id"])
+    tree = await site.admin.get(f"/accounts/{account}/tree")
+    group = next(node["id"] for node in tree["nodes"] if node["kind"] == "adGroup")
+    edit = await site.admin.post(f"/accounts/{account}/ad-groups/{group}/edit", {"fields": {"budget": "25.50"}}, 201)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(edit["reviewUrl"])
+        assert "Before After budget 20 25.5" in person.text and "risk: spend" in person.text
+        await person.send(button="Cancel")
+        assert "cancelled" in person.text and not person.page.forms[1:]
