@@ -100,23 +100,25 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
     assert done.commits == (2 * steps if apart else steps + 1) and len(clean) == steps
 
     killed: list[_Killed] = []
-    for at, (point, commits) in enumerate(expected):
-        before = len(stage.written())
-        operation_id = ids_.pop()
-        assert await _child(stage, operation_id, at=at, signal=signal.SIGKILL, **more) is None
-        landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1])
-        killed.append(_Killed(f"{at} {point}", operation_id, commits, landed, stage.written()[before:]))
-    for at in flights:
-        before = len(stage.written())
-        operation_id = ids_.pop()
-        landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1]) + 1
-        await _killed_in_flight(stage, operation_id, at, name.split("-")[0], landed, **more)
-        killed.append(_Killed(f"{at} in flight", operation_id, expected[at][1], landed, stage.written()[before:]))
-
     async with stage.service() as service:
-        for one in killed:
+        for at, (point, commits) in enumerate(expected):
+            before = len(stage.written())
+            operation_id = ids_.pop()
+            assert await _child(stage, operation_id, at=at, signal=signal.SIGKILL, **more) is None
+            landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1])
+            one = _Killed(f"{at} {point}", operation_id, commits, landed, stage.written()[before:])
             if one.open(steps, apart):
                 await _still_leased(stage, service, one)
+            killed.append(one)
+        for at in flights:
+            before = len(stage.written())
+            operation_id = ids_.pop()
+            landed = sum(passed == "applied_before_read" for passed, _ in expected[: at + 1]) + 1
+            await _killed_in_flight(stage, operation_id, at, name.split("-")[0], landed, **more)
+            one = _Killed(f"{at} in flight", operation_id, expected[at][1], landed, stage.written()[before:])
+            await _still_leased(stage, service, one)
+            killed.append(one)
+
     async with stage.service(clock=stage.later(LEASE_MILLISECONDS)) as service:
         for one in killed:
             await _after(stage, service, one, clean, action, apart)
