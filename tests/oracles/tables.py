@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from adsunify.network import Network
 from adsunify.wire import Json
 
-_LITERAL = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*").fullmatch
 _SLOT = re.compile(r":\w+|\{\w+\}").fullmatch
 
 Enums = Mapping[str, Collection[str]]
@@ -40,14 +39,14 @@ def leaves(value: Json, at: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def wrong_values(body: Json, enums: Enums, free: Collection[str] = ()) -> list[str]:
-    """Values that their enum does not have, and native literals at places that are neither an enum's nor ``free``."""
+    """Values that their enum does not have, and members that have no enum and are not ``free`` (``a/**``: all of a)."""
     wrong = []
     for place, value in leaves(body):
         if place in enums:
             if value is not None and value not in enums[place]:
                 wrong.append(f"{place}: {value}")
-        elif isinstance(value, str) and _LITERAL(value) and place not in free:
-            wrong.append(f"{place}: {value} stands in no table")
+        elif place not in free and not any(place.startswith(one[:-2]) for one in free if one.endswith("/**")):
+            wrong.append(f"{place} stands in no table")
     return wrong
 
 

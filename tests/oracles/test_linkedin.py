@@ -1,0 +1,215 @@
+"""LinkedIn: enums, facets and codes of errors are those of its published tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from adsunify.network import Template
+from adsunify.networks import adapter
+from adsunify.networks.linkedin import native, targeting
+from adsunify.wire import Json, filled
+
+from .sources import Exchange, Write, exchanges, named, writes
+from .tables import choices, leaves, statuses, unknown_values, wrong_values
+
+NETWORK = adapter("linkedin").network
+WRITES, READS = writes("linkedin"), exchanges("linkedin")
+
+ENUMS: Mapping[str, Mapping[str, str]] = {
+    "adCampaignGroups": {"status": "campaignGroup.status"},
+    "adCampaigns": {
+        "status": "campaign.status",
+        "type": "campaign.type",
+        "objectiveType": "campaign.objectiveType",
+        "costType": "campaign.costType",
+        "politicalIntent": "campaign.politicalIntent",
+        "creativeSelection": "campaign.creativeSelection",
+        "pacingStrategy": "campaign.pacingStrategy",
+        "format": "campaign.format.sponsoredUpdates",
+        "optimizationTargetType": "campaign.optimizationTargetType",
+    },
+    "creatives": {"intendedStatus": "creative.intendedStatus"},
+}
+"""Members that have an enum, by what is written."""
+
+AMOUNTS = tuple(f"{name}/{part}" for name in ("dailyBudget", "totalBudget") for part in ("amount", "currencyCode"))
+SCHEDULE = ("runSchedule/start", "runSchedule/end")
+FREE: Mapping[str, tuple[str, ...]] = {
+    "adCampaignGroups": ("account", "name", *SCHEDULE, *AMOUNTS),
+    "adCampaigns": (
+        *("account", "campaignGroup", "name", "associatedEntity", "locale/country", "locale/language", *SCHEDULE),
+        *(*AMOUNTS, "unitCost/amount", "unitCost/currencyCode"),
+        *("audienceExpansionEnabled", "offsiteDeliveryEnabled", "targetingCriteria/**"),
+    ),
+    "creatives": ("campaign", "name", "content/reference"),
+}
+"""The other members that the reference has."""
+
+FACET = re.compile(r"urn:li:adTargetingFacet:(\w+)")
+DELETABLE = {"runSchedule", "totalBudget", "dailyBudget", "unitCost", "pacingStrategy"}
+GATEWAY = {
+    *("EXPIRED_ACCESS_TOKEN", "REVOKED_ACCESS_TOKEN", "INVALID_ACCESS_TOKEN", "65600", "65601", "65602"),
+    *("invalid_grant", "invalid_client", "NONEXISTENT_VERSION", "VERSION_MISSING"),
+    *("ACCESS_DENIED", "QUERY_PARAM_NOT_ALLOWED"),
+}
+"""Codes of the login and the gateway, documented apart, which the registry of the three resources leaves out."""
+
+Spec = Callable[[str], Json]
+
+
+def resource(url: str) -> str:
+    return next(name for name in ENUMS if f"/{name}" in urlsplit(url).path)
+
+
+def wrongs(data: Json, kind: str, body: Json, *, created: bool) -> list[str]:
+    """What the tables do not know of a body."""
+    enums = {place: data[name] for place, name in ENUMS[kind].items()}
+    if kind == "adCampaignGroups" and created:
+        enums["status"] = data["campaignGroup.status.onCreate"]
+    if kind == "adCampaigns" and body.get("objectiveType") in data["campaign.optimizationTargetType.byObjective"]:
+        of_objective = data["campaign.optimizationTargetType.byObjective"][body["objectiveType"]]
+        enums["optimizationTargetType"] = of_objective
+    found = wrong_values(body, enums, FREE[kind])
+    facets = {facet for place, _ in leaves(body.get("targetingCriteria", {})) for facet in FACET.findall(place)}
+    return found + unknown_values(facets, data["targetingFacets"])
+
+
+def test_there_is_something_to_hold() -> None:
+    assert {resource(filled(one.request)) for one in WRITES} == set(ENUMS)
+    assert READS
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_is_in_the_tables(one: Write, spec: Spec) -> None:
+    data, kind = spec("linkedin/enums.json"), resource(filled(one.request))
+    if one.request.method == "DELETE":
+        assert one.body is None
+        return
+    assert one.request.method == "POST"
+    patched = one.request.headers.get(native.METHOD) == native.PARTIAL_UPDATE
+    assert patched == (set(one.body) == {"patch"})
+    if not patched:
+        assert wrongs(data, kind, one.body, created=True) == []
+        return
+    patch = one.body["patch"]
+    assert set(patch) <= {"$set", "$delete"}
+    assert wrongs(data, kind, patch.get("$set", {}), created=False) == []
+    assert set(patch.get("$delete", ())) <= DELETABLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "says"),
+    [
+        ("adCampaignGroups", {"status": "PAUSED"}, "status: PAUSED"),
+        ("adCampaigns", {"objectiveType": "WEBSITE_VISITS"}, "objectiveType: WEBSITE_VISITS"),
+        ("adCampaigns", {"optimizationTargetType": "MAX_REACH", "objectiveType": "WEBSITE_VISIT"}, "MAX_REACH"),
+        ("adCampaigns", {"colour": "red"}, "colour stands in no table"),
+        ("adCampaigns", {"targetingCriteria": {"or": {"urn:li:adTargetingFacet:towns": ["urn:li:geo:1"]}}}, "towns"),
+        ("creatives", {"intendedStatus": "LIVE"}, "intendedStatus: LIVE"),
+    ],
+)
+def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, spec: Spec) -> None:
+    one = next(write for write in WRITES if filled(write.request).endswith(f"/{kind}"))
+    told = wrongs(spec("linkedin/enums.json"), kind, {**one.body, **change}, created=True)
+    assert any(says in problem for problem in told)
+
+
+@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(one: Template, spec: Spec) -> None:
+    kind = {"campaign": "adCampaignGroups", "adGroup": "adCampaigns", "ad": "creatives"}[one.kind]
+    assert wrongs(spec("linkedin/enums.json"), kind, dict(one.payload), created=True) == []
+
+
+# -- reads ---------------------------------------------------------------------------------------------------------
+
+QUERIED = {
+    "pivot": "adAnalytics.pivot.operational",
+    "timeGranularity": "adAnalytics.timeGranularity",
+    "intendedStatuses": "creative.intendedStatus",
+    "status": "campaign.status",
+}
+
+
+def asked(url: str) -> list[tuple[str, list[str]]]:
+    """The enumerated parameters of an address, with their values."""
+    query = unquote(urlsplit(url).query)
+    found = [
+        (name, re.search(rf"(?:^|[&(,]){name}(?:=|:\(values:)(?:List\(([^)]*)\)|(\w+))", query)) for name in QUERIED
+    ]
+    return [(name, (one.group(1) or one.group(2)).split(",")) for name, one in found if one is not None]
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_read_is_in_the_tables(one: Exchange, spec: Spec) -> None:
+    data, url = spec("linkedin/enums.json"), filled(one.request)
+    for name, values in asked(url):
+        table = "campaignGroup.status" if name == "status" and "/adCampaignGroups" in url else QUERIED[name]
+        assert unknown_values(values, data[table]) == []
+    assert unknown_values(FACET.findall(unquote(urlsplit(url).query)), data["targetingFacets"]) == []
+
+
+def test_reads_ask_for_all_of_them() -> None:
+    assert {name for one in READS for name, _ in asked(filled(one.request))} == set(QUERIED)
+    assert asked("https://h/?search=(status:(values:List(LIVE,PAUSED)))") == [("status", ["LIVE", "PAUSED"])]
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_entity_is_in_the_tables(one: Exchange, spec: Spec) -> None:
+    data = spec("linkedin/enums.json")
+    path = urlsplit(filled(one.request)).path
+    kind = next((name for name in ENUMS if f"/{name}" in path), None)
+    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    if kind is None or not isinstance(body, Mapping):
+        return
+    for row in body.get("elements", [body]):
+        for place, value in leaves(row):
+            if place in ENUMS[kind]:
+                assert value in data[ENUMS[kind][place]], place
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_the_tables(spec: Spec) -> None:
+    data = spec("linkedin/enums.json")
+    assert statuses(NETWORK, "campaign") == set(data["campaignGroup.status"])
+    assert statuses(NETWORK, "adGroup") == set(data["campaign.status"])
+    assert statuses(NETWORK, "ad") == set(data["creative.intendedStatus"])
+    assert native.GROUP_BORN in data["campaignGroup.status.onCreate"]
+    assert set(native.POLITICAL_INTENT.values()) == set(data["campaign.politicalIntent"])
+    of_objective = data["campaign.optimizationTargetType.byObjective"]
+    assert {name: set(targets) for name, targets in native.TARGETS.items()} == {
+        name: set(of_objective[name]) for name in native.TARGETS
+    }
+    costs = {cost for targets in native.TARGETS.values() for cost in targets.values()}
+    assert unknown_values(costs, data["campaign.costType"]) == []
+    assert unknown_values(native.BIDDING, data["campaign.optimizationTargetType"]) == []
+
+
+def test_settings_choose_from_the_tables(spec: Spec) -> None:
+    data = spec("linkedin/enums.json")
+    for place, values in choices(NETWORK).items():
+        kind, _, name = place.partition("/")
+        assert kind == "adGroup"
+        assert unknown_values(values, data[ENUMS["adCampaigns"][name]]) == [], place
+
+
+def test_facets_exist(spec: Spec) -> None:
+    named_ones = [*targeting.PLACES, *targeting.INCLUDE_ONLY, *(one for pair in targeting.NOT_TOGETHER for one in pair)]
+    facets = {one.removeprefix(native.FACET_URN) for one in named_ones}
+    assert unknown_values(facets, spec("linkedin/enums.json")["targetingFacets"]) == []
+
+
+def test_codes_of_errors_exist(spec: Spec) -> None:
+    known = {one["code"] for one in spec("linkedin/error-codes.json")["codes"]}
+    assert not known & GATEWAY
+    assert unknown_values((code for rule in NETWORK.errors for code in rule.codes), known | GATEWAY) == []
+
+
+def test_the_version_is_that_of_the_tables(spec: Spec) -> None:
+    first, last = spec("linkedin/enums.json")["version"].split("-")
+    assert first <= native.VERSION <= last

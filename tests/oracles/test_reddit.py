@@ -1,0 +1,211 @@
+"""Reddit: enums, report fields, time zones and currencies are those of its published tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+import pytest
+
+from adsunify.network import Account, Template
+from adsunify.networks import adapter
+from adsunify.networks.reddit import native, reads, targeting
+from adsunify.wire import Json, filled
+
+from .sources import Exchange, Write, exchanges, named, writes
+from .tables import choices, leaves, statuses, unknown_values, wrong_values
+
+NETWORK = adapter("reddit").network
+WRITES, READS = writes("reddit"), exchanges("reddit")
+REPORTS = [one for one in READS if urlsplit(filled(one.request)).path.endswith("/reports")]
+
+AIM = {"optimization_goal": "ad_group.optimization_goal", "goal_type": "ad_group.goal_type"}
+ENUMS: Mapping[str, Mapping[str, str]] = {
+    "campaigns": {
+        **AIM,
+        "configured_status": "configured_status",
+        "objective": "campaign.objective",
+        "bid_strategy": "campaign.bid_strategy",
+        "bid_type": "campaign.bid_type",
+    },
+    "ad_groups": {
+        **AIM,
+        "configured_status": "configured_status",
+        "bid_strategy": "ad_group.bid_strategy",
+        "bid_type": "ad_group.bid_type",
+        "view_through_conversion_type": "ad_group.view_through_conversion_type",
+        "targeting/gender": "targeting.gender",
+        "targeting/locations/*": "targeting.locations",
+        "targeting/platforms/*": "targeting.platforms",
+        "targeting/view_modes/*": "targeting.view_modes",
+        "targeting/languages/*": "targeting.languages",
+        "targeting/carriers/*": "targeting.carriers",
+    },
+    "ads": {"configured_status": "configured_status"},
+}
+"""Members that have an enum, by what is written."""
+
+SPEND = ("goal_value", "bid_value", "start_time", "end_time", "conversion_pixel_id", "schedule/**")
+FREE: Mapping[str, tuple[str, ...]] = {
+    "campaigns": ("name", "funding_instrument_id", "spend_cap", "is_campaign_budget_optimization", *SPEND),
+    "ad_groups": (
+        *("name", "campaign_id", *SPEND, "targeting/age_targeting/min_age", "targeting/age_targeting/max_age"),
+        *("targeting/expand_targeting", "targeting/devices/**"),
+        *(
+            f"targeting/{name}/*"
+            for name in ("geolocations", "excluded_geolocations", "interests", "keywords", "excluded_keywords")
+        ),
+        *("targeting/communities/*", "targeting/excluded_communities/*"),
+    ),
+    "ads": (
+        *("name", "ad_group_id", "post_id", "click_url", "preview_expiry", "event_trackers/**"),
+        *("click_url_query_parameters/*/name", "click_url_query_parameters/*/value"),
+    ),
+}
+"""The other members that the reference has."""
+
+SHOWN: Mapping[str, str] = {
+    "effective_status": "effective_status",
+    "rejection_reason": "ad.rejection_reason",
+    "admin_approval": "ad_account.admin_approval",
+    "suspension_reason": "ad_account.suspension_reason",
+    "time_zone_id": "time_zone_id",
+    "attribution_type": "ad_account.attribution_type",
+    "click_attribution_window": "ad_account.click_attribution_window",
+}
+"""Members that are only read."""
+
+Spec = Callable[[str], Json]
+
+
+@pytest.fixture
+def enums(spec: Spec) -> Json:
+    """The tables; the objectives are those before and after the migration of 2026-09-30."""
+    found = dict(spec("reddit/enums.json")["enums"])
+    found["campaign.objective"] = [*found["campaign.objective"], *found["campaign.objective.added_2026_09_30"]]
+    return found
+
+
+def kind_of(one: Write | Exchange) -> str | None:
+    path = urlsplit(filled(one.request)).path
+    return next((name for name in ENUMS if f"/{name}" in path), None)
+
+
+def wrongs(enums: Json, kind: str, entity: Json) -> list[str]:
+    """What the tables do not know of an entity that is written."""
+    return wrong_values(entity, {place: enums[name] for place, name in ENUMS[kind].items()}, FREE[kind])
+
+
+def test_there_is_something_to_hold() -> None:
+    assert {kind_of(one) for one in WRITES} == set(ENUMS)
+    assert READS
+    assert REPORTS
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_is_in_the_tables(one: Write, enums: Json) -> None:
+    kind = kind_of(one)
+    assert kind is not None
+    assert one.request.method in ("POST", "PATCH")
+    assert set(one.body) == {"data"}
+    assert wrongs(enums, kind, one.body["data"]) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "says"),
+    [
+        ("campaigns", {"objective": "TRAFFIC"}, "objective: TRAFFIC"),
+        ("campaigns", {"configured_status": "ENABLED"}, "configured_status: ENABLED"),
+        ("campaigns", {"colour": "red"}, "colour stands in no table"),
+        ("ad_groups", {"bid_strategy": "AUTO"}, "bid_strategy: AUTO"),
+        ("ad_groups", {"goal_type": "DAILY"}, "goal_type: DAILY"),
+        ("ad_groups", {"targeting": {"languages": ["en"]}}, "targeting/languages/*: en"),
+        ("ad_groups", {"targeting": {"towns": ["x"]}}, "targeting/towns/* stands in no table"),
+        ("ads", {"status": "PAUSED"}, "status stands in no table"),
+    ],
+)
+def test_what_is_wrong_is_found(kind: str, change: Mapping[str, Json], says: str, enums: Json) -> None:
+    one = next(write for write in WRITES if write.request.method == "POST" and kind_of(write) == kind)
+    assert says in wrongs(enums, kind, {**one.body["data"], **change})
+
+
+@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(one: Template, enums: Json) -> None:
+    kind = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}[one.kind]
+    assert wrongs(enums, kind, dict(one.payload)) == []
+
+
+# -- reads ---------------------------------------------------------------------------------------------------------
+
+
+def report_wrongs(enums: Json, asked: Mapping[str, Json]) -> list[str]:
+    """Values of a report that the tables do not know."""
+    return [
+        *unknown_values(asked["fields"], enums["report.fields"]),
+        *unknown_values(asked["breakdowns"], enums["report.breakdowns"]),
+        *unknown_values([asked["time_zone_id"]], enums["time_zone_id"]),
+    ]
+
+
+@pytest.mark.parametrize("one", REPORTS, ids=named)
+def test_a_report_is_in_the_tables(one: Exchange, enums: Json) -> None:
+    assert set(one.body) == {"data"}
+    assert report_wrongs(enums, one.body["data"]) == []
+
+
+def test_a_wrong_report_is_found(enums: Json) -> None:
+    asked = {"fields": ["SPEND", "COST"], "breakdowns": ["DAY"], "time_zone_id": "Europe/Bern"}
+    assert report_wrongs(enums, asked) == ["COST", "DAY", "Europe/Bern"]
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_entity_is_in_the_tables(one: Exchange, enums: Json) -> None:
+    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    data = body.get("data") if isinstance(body, Mapping) else None
+    for row in data if isinstance(data, list) else [data]:
+        of_kind = ENUMS.get(kind_of(one) or "", {})
+        for place, value in leaves(row if isinstance(row, Mapping) else {}):
+            table = {**SHOWN, **of_kind}.get(place)
+            if table is not None and value is not None:
+                assert value in enums[table], place
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_the_tables(enums: Json) -> None:
+    for kind in ("campaign", "adGroup", "ad"):
+        assert statuses(NETWORK, kind) == set(enums["configured_status"])
+    assert unknown_values(native.STRATEGIES, enums["ad_group.bid_strategy"]) == []
+    assert native.CLICKS in enums["campaign.objective"]
+    assert native.CLICKS in enums["ad_group.optimization_goal"]
+    assert native.CPC in enums["ad_group.bid_type"]
+    assert {native.DAILY_SPEND, native.LIFETIME_SPEND} == set(enums["ad_group.goal_type"])
+    assert native.UTC_NAME in enums["time_zone_id"]
+
+
+def test_targeting_is_the_tables(enums: Json) -> None:
+    assert set(targeting.LANGUAGES) == set(enums["targeting.languages"])
+    assert set(targeting.GENDERS.values()) == set(enums["targeting.gender"])
+    for name, values in targeting.CHOICES.items():
+        # a value that stands in the list, and is not supported
+        assert set(values) == set(enums[f"targeting.{name}"]) - {"DESKTOP_LEGACY"}, name
+
+
+def test_settings_choose_from_the_tables(enums: Json) -> None:
+    for place, values in choices(NETWORK).items():
+        kind, _, name = place.partition("/")
+        path = {"campaign": "campaigns", "adGroup": "ad_groups", "ad": "ads"}[kind]
+        assert unknown_values(values, enums[ENUMS[path][name]]) == [], place
+
+
+def test_metrics_are_asked_for(enums: Json) -> None:
+    assert unknown_values(reads.FIELDS, enums["report.fields"]) == []
+    assert {one.native.removeprefix("/").upper() for one in NETWORK.metrics} <= set(reads.FIELDS)
+
+
+def test_every_currency_has_a_unit(enums: Json) -> None:
+    """Those that can pay, at least; money is in micros of any."""
+    assert {NETWORK.unit(Account("reddit", "t2_1", code)).offset for code in enums["funding_instrument.currency"]} == {
+        1_000_000
+    }
