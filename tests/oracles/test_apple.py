@@ -1,0 +1,344 @@
+"""Apple Ads: addresses, members, enums, limits and the client secret are those of its published tables."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping
+from urllib.parse import urlsplit
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+from adsunify.network import Account, Template
+from adsunify.networks import adapter
+from adsunify.networks.apple import native, reads, targeting
+from adsunify.networks.apple.signing import LIFETIME, client_secret
+from adsunify.wire import Json, Request, filled, loads
+
+from .sources import Exchange, Write, exchanges, named, writes
+from .tables import choices, fitting, leaves, statuses, unknown_values
+
+NETWORK = adapter("apple").network
+WRITES, READS = writes("apple"), exchanges("apple")
+
+OBJECTS = {"campaigns": "CampaignCreate", "adgroups": "AdGroupCreate", "ads": "AdCreate", "keywords": "KeywordCreate"}
+ENUMS = {"matchType": "keywordMatchType", "bidStrategyType": "bidStrategyPairs"}
+"""Members whose enum has another name; the others have their own."""
+
+DIMENSIONS = {name: name for name in ("supplySource", "supplyPlacement", "deviceClass", "gender")}
+BID_STRATEGY = {"bidStrategyType": "enum", "bidStrategyGoal": "goal", "bid": "Money"}
+NAMED = {"invoiceDetail": ("orderNumber", "clientName", "buyerName", "buyerEmail", "billingContactEmail")}
+"""What the sheet knows of an object that the table leaves open."""
+
+BULK = {"bulk-create": "create", "bulk-update": "update", "bulk-delete": "delete"}
+FORMS: Mapping[str, Callable[[Json], bool]] = {
+    "string": lambda value: isinstance(value, str) and bool(value),
+    "int64": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 < value < 2**63,
+    "bool": lambda value: isinstance(value, bool),
+    "utc-ms": lambda value: re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}", value) is not None,
+    "object": lambda value: isinstance(value, Mapping),
+}
+
+Spec = Callable[[str], Json]
+
+
+@pytest.fixture
+def tables(spec: Spec) -> Json:
+    return spec("apple/platform-v1-tables.json")
+
+
+def enum(tables: Json, name: str) -> Collection[str]:
+    found = tables["enums"][ENUMS.get(name, name)]
+    return [one for part in found.values() for one in part] if name == "matchType" else found
+
+
+def wrongs(tables: Json, kind: str, body: Mapping[str, Json], action: str = "create") -> Iterator[str]:
+    """What the tables do not know of an object that is written."""
+    table = tables["objects"][OBJECTS[kind]]
+    fields = {**table["fields"], **({} if action == "create" else {"id": "int64"})}
+    if action == "create":
+        yield from (f"{name} is missing" for name in table["required"] if name not in body)
+    if action == "delete":
+        fields = {"id": "int64"}
+    for name, value in body.items():
+        if name not in fields:
+            yield f"{name} stands in no table"
+        elif action == "update" and "immutable" in str(fields[name]):
+            yield f"{name} cannot be changed"
+        else:
+            yield from wrong_field(tables, name, fields[name], value)
+
+
+def wrong_field(tables: Json, name: str, kind: Json, value: Json) -> Iterator[str]:
+    if isinstance(kind, list):
+        for one in value:
+            yield from wrong_field(tables, name, kind[0], one)
+    elif isinstance(kind, Mapping):
+        for member, one in value.items():
+            if member in kind:
+                yield from wrong_field(tables, f"{name}/{member}", kind[member], one)
+            else:
+                yield f"{name}/{member} stands in no table"
+    elif kind == "Money":
+        yield from wrong_money(tables, name, value)
+    elif kind == "BidStrategy":
+        yield from wrong_bidding(tables, value)
+    elif kind.endswith("TargetingData"):
+        yield from wrong_targeting(tables, kind, value)
+    elif kind.startswith("enum"):
+        if value not in enum(tables, name):
+            yield f"{name}: {value}"
+    else:
+        word, _, most = kind.split()[0].partition("<=")
+        if not FORMS[word](value) or (most and len(value) > int(most)):
+            yield f"{name} is no {kind}: {value}"
+        if word == "object" and isinstance(value, Mapping):
+            yield from (f"{name}/{one} stands in no table" for one in value if one not in NAMED.get(name, ()))
+
+
+def wrong_money(tables: Json, name: str, value: Json) -> Iterator[str]:
+    if set(value) - set(tables["objects"]["Money"]["properties"]) or "amount" not in value:
+        yield f"{name} is no amount"
+    elif not isinstance(value["amount"], str) or not re.fullmatch(r"\d+(\.\d{1,2})?", value["amount"]):
+        yield f"{name}/amount: {value['amount']}"
+    if value.get("currency") not in (None, *enum(tables, "currency")):
+        yield f"{name}/currency: {value['currency']}"
+
+
+def wrong_bidding(tables: Json, value: Mapping[str, Json]) -> Iterator[str]:
+    pairs = tables["enums"]["bidStrategyPairs"]
+    yield from (f"bidStrategy/{name} stands in no table" for name in value if name not in BID_STRATEGY)
+    if value.get("bidStrategyGoal") != pairs.get(value.get("bidStrategyType")):
+        yield f"bidStrategy: {value.get('bidStrategyType')} with {value.get('bidStrategyGoal')}"
+    if "bid" in value:
+        yield from wrong_money(tables, "bidStrategy/bid", value["bid"])
+
+
+def wrong_targeting(tables: Json, kind: str, value: Mapping[str, Json]) -> Iterator[str]:
+    known = kind.partition("}")[0].removeprefix("{").split(",")
+    for dimension, data in value.items():
+        if dimension not in known:
+            yield f"targeting/{dimension} stands in no table"
+        for part, listed in data.items():
+            if part not in tables["objects"]["TargetingData"] or not all(isinstance(one, str) for one in listed):
+                yield f"targeting/{dimension}/{part} is no list of texts"
+            if dimension in DIMENSIONS:
+                yield from unknown_values(listed, tables["enums"][dimension])
+
+
+def endpoint(tables: Json, request: Request) -> str | None:
+    path = urlsplit(filled(request)).path.removeprefix("/v1")
+    return fitting([template for method, template in tables["endpoints"] if method == request.method], path)
+
+
+def problems(tables: Json, one: Write) -> list[str]:
+    """What the tables do not know of a write."""
+    template = endpoint(tables, one.request)
+    if template is None:
+        return [f"{one.request.method} {filled(one.request)} stands in no table"]
+    kind, *rest = template.removeprefix("/").split("/")
+    bulk = BULK.get(rest[0]) if rest else None
+    if bulk is not None:
+        request = tables["objects"]["BulkRequest"]
+        found = [f"{name} stands in no table" for name in one.body if name not in request["fields"]]
+        for item in one.body["items"]:
+            found += [f"items/{name} stands in no table" for name in item if name not in request["fields"]["items"][0]]
+            found += wrongs(tables, kind, item["data"], bulk)
+        return found
+    if one.request.method == "DELETE":
+        return [] if one.body is None else ["it takes no body"]
+    return list(wrongs(tables, kind, one.body, "create" if one.request.method == "POST" else "update"))
+
+
+def test_there_is_something_to_hold(tables: Json) -> None:
+    found = {endpoint(tables, one.request) for one in WRITES}
+    assert {"/campaigns", "/adgroups", "/ads", "/keywords/bulk-create", "/keywords/bulk-update"} <= found
+    assert READS
+
+
+@pytest.mark.parametrize("one", WRITES, ids=named)
+def test_a_write_is_in_the_tables(one: Write, tables: Json) -> None:
+    assert filled(one.request).startswith(tables["server"] + "/")
+    assert problems(tables, one) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "change", "says"),
+    [
+        ("/campaigns", {"status": "ACTIVE"}, "status: ACTIVE"),
+        ("/campaigns", {"name": "x" * 201}, "name is no string<=200"),
+        ("/campaigns", {"startTime": "2030-01-15T09:00:00Z"}, "startTime is no utc-ms"),
+        ("/campaigns", {"colour": "red"}, "colour stands in no table"),
+        ("/campaigns", {"dailyBudget": {"value": {"amount": 45}}}, "dailyBudget/value/amount: 45"),
+        ("/campaigns", {"dailyBudget": {"amount": "45"}}, "dailyBudget/amount stands in no table"),
+        ("/campaigns", {"targeting": {"supplySource": {"include": ["STORE"]}}}, "STORE"),
+        ("/campaigns", {"bidStrategy": {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "INSTALL"}}, "INSTALL"),
+        ("/adgroups", {"campaignId": "11"}, "campaignId is no int64"),
+        ("/adgroups", {"targeting": {"town": {"include": ["1"]}}}, "targeting/town stands in no table"),
+        ("/ads", {"creativeId": None}, "creativeId is no int64"),
+    ],
+)
+def test_what_is_wrong_is_found(path: str, change: Mapping[str, Json], says: str, tables: Json) -> None:
+    one = next(one for one in WRITES if one.request.method == "POST" and endpoint(tables, one.request) == path)
+    told = list(wrongs(tables, path.removeprefix("/"), {**one.body, **change}))
+    assert any(says in problem for problem in told)
+    assert list(wrongs(tables, path.removeprefix("/"), {})) != []
+
+
+def test_a_wrong_update_is_found(tables: Json) -> None:
+    assert list(wrongs(tables, "ads", {"creativeId": 3}, "update")) == ["creativeId cannot be changed"]
+    assert list(wrongs(tables, "keywords", {"id": 3, "status": "PAUSED"}, "delete")) == ["status stands in no table"]
+    assert list(wrongs(tables, "keywords", {"id": 3, "matchType": "NARROW"}, "create"))[-1] == "matchType: NARROW"
+
+
+@pytest.mark.parametrize("one", [*WRITES, *READS], ids=named)
+def test_the_account_is_named_where_it_has_to_be(one: Write | Exchange, tables: Json) -> None:
+    if urlsplit(filled(one.request)).netloc == native.TOKEN_HOST:
+        return
+    template = endpoint(tables, one.request)
+    assert template is not None, filled(one.request)
+    without = f"{one.request.method} {template}" in tables["headers"]["not_needed_for"]
+    header = one.request.headers.get("X-AP-Context")
+    assert without or (header is not None and re.fullmatch(r"adAccountId=\d+", header) is not None)
+
+
+@pytest.mark.parametrize("one", NETWORK.templates, ids=lambda template: template.kind)
+def test_a_template_is_in_the_tables(one: Template, tables: Json) -> None:
+    kind = {"campaign": "campaigns", "adGroup": "adgroups", "ad": "ads"}[one.kind]
+    # the account is added
+    assert set(wrongs(tables, kind, one.payload)) <= {"adAccountId is missing"}
+
+
+# -- reads ---------------------------------------------------------------------------------------------------------
+
+
+def query_wrongs(tables: Json, template: str, body: Mapping[str, Json]) -> list[str]:
+    """What the tables do not take of a query or a report."""
+    limits, enums = tables["limits"], tables["enums"]
+    if not template.startswith("/reports/"):
+        size = body["pagination"]["pageSize"]
+        return [f"pageSize: {size}"] if size > limits["campaignsQueryPageSize"] else []
+    known = {name.partition("{")[0] for name in tables["objects"]["AppsReportingRequest"]}
+    wrong = [*unknown_values(body, known), *unknown_values(body["fields"], tables["objects"]["AppsMetrics"])]
+    days = body["timeRange"]
+    wrong += unknown_values(days, ("start", "end", "timeZone", "granularity"))
+    wrong += unknown_values([days["timeZone"]], enums["reportTimeZone"])
+    wrong += unknown_values([days[name] for name in ("granularity",) if name in days], enums["granularity"])
+    size = body["pagination"]["pageSize"]
+    return wrong + ([f"pageSize: {size}"] if size > limits["reportPageSizeMax"] else [])
+
+
+QUERIES = [one for one in READS if one.request.method == "POST" and filled(one.request).endswith("/query")]
+
+
+@pytest.mark.parametrize("one", QUERIES, ids=named)
+def test_a_query_is_in_the_tables(one: Exchange, tables: Json) -> None:
+    assert query_wrongs(tables, endpoint(tables, one.request) or "", one.body) == []
+
+
+def test_a_wrong_query_is_found(tables: Json) -> None:
+    asked = {
+        "timeRange": {"start": "2026-10-01", "end": "2026-10-02", "timeZone": "PST", "granularity": "DAY"},
+        "fields": ["taps", "clicks"],
+        "selector": {},
+        "pagination": {"offset": 0, "pageSize": 5001},
+    }
+    told = query_wrongs(tables, "/reports/apps/campaigns/query", asked)
+    assert told == ["selector", "clicks", "PST", "DAY", "pageSize: 5001"]
+    assert query_wrongs(tables, "/campaigns/query", {"pagination": {"pageSize": 1001}}) == ["pageSize: 1001"]
+    assert any("/reports/" in (endpoint(tables, one.request) or "") for one in QUERIES)
+
+
+SHOWN = {
+    "status": "status",
+    "displayStatus": "displayStatus",
+    "promotedObjectType": "promotedObjectType",
+    "billingEvent": "billingEvent",
+    "pricingModel": "pricingModel",
+    "creativeType": "creativeType",
+    "destination/destinationType": "destinationType",
+    "paymentModel": "paymentModel",
+    "productFeatures/*": "productFeatures",
+    "bidStrategy/bidStrategyType": "bidStrategyPairs",
+    "targeting/supplySource/include/*": "supplySource",
+    "targeting/supplyPlacement/include/*": "supplyPlacement",
+}
+SYSTEM = {"/creatives": "creativeSystemStatus", "/ad-accounts": "adAccountSystemStatus"}
+
+
+@pytest.mark.parametrize("one", READS, ids=named)
+def test_a_recorded_entity_is_in_the_tables(one: Exchange, tables: Json) -> None:
+    body = one.response.body if one.response.state == "json" and one.response.ok else None
+    result = body.get("result") if isinstance(body, Mapping) else None
+    path = urlsplit(filled(one.request)).path.removeprefix("/v1")
+    system = next((table for start, table in SYSTEM.items() if path.startswith(start)), "systemStatus")
+    for row in result if isinstance(result, list) else [result]:
+        for place, value in leaves(row if isinstance(row, Mapping) else {}):
+            table = {**SHOWN, "systemStatus": system}.get(place)
+            if table is not None and value is not None:
+                assert value in tables["enums"][table], place
+
+
+# -- tables --------------------------------------------------------------------------------------------------------
+
+
+def test_values_are_the_tables(tables: Json) -> None:
+    enums = tables["enums"]
+    for one in NETWORK.levels:
+        assert statuses(NETWORK, one.kind) == set(enums["status"])
+    assert dict(native.STRATEGIES) == enums["bidStrategyPairs"]
+    assert set(targeting.DEVICES) == set(enums["deviceClass"])
+    assert set(targeting.GENDERS.values()) == set(enums["gender"])
+    known = tables["objects"]["AdGroupCreate"]["fields"]["targeting"].partition("}")[0].removeprefix("{").split(",")
+    assert set(targeting.DIMENSIONS) - set(known) == {targeting.COUNTRIES}  # the campaign's
+    assert native.CREDIT_LINE in enums["paymentModel"]
+    assert native.APP_STORE_FEATURE in enums["productFeatures"]
+    assert {native.INVALID, native.PENDING} <= set(enums["creativeSystemStatus"])
+    assert native.CUSTOM_PRODUCT_PAGE in enums["creativeType"]
+
+
+def test_limits_are_the_tables(tables: Json) -> None:
+    limits = tables["limits"]
+    assert limits["campaignName"] == native.NAME_LENGTH
+    assert limits["dailyReportStartWithinDays"] == reads.HISTORY_DAYS
+    assert limits["reportPageSizeMax"] >= native.REPORT_PAGE
+    assert limits["campaignsQueryPageSize"] >= native.PAGE
+
+
+def test_settings_choose_from_the_tables(tables: Json) -> None:
+    for place, values in choices(NETWORK).items():
+        assert unknown_values(values, enum(tables, place.rpartition("/")[2])) == [], place
+
+
+def test_metrics_are_asked_for(tables: Json) -> None:
+    assert unknown_values(reads.FIELDS, tables["objects"]["AppsMetrics"]) == []
+    assert {one.native.split("/")[1] for one in NETWORK.metrics} <= set(reads.FIELDS)
+
+
+def test_every_currency_has_a_unit(tables: Json) -> None:
+    for code in tables["enums"]["currency"]:
+        if code != "RMB":  # no code of ISO 4217
+            assert NETWORK.unit(Account("apple", "7001", code)).offset in (1, 100)
+
+
+def test_the_client_secret_is_as_the_table_says(tables: Json) -> None:
+    token = tables["token"]
+    wanted = token["client_secret_jwt"]
+    pem = ec.generate_private_key(ec.SECP256R1()).private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    parts = client_secret("SEARCHADS.1", "SEARCHADS.2", "key", pem.decode(), 1_793_800_000_000).split(".")
+    header, claims = (loads(base64.urlsafe_b64decode(part + "==")) for part in parts[:2])
+    assert set(header) == set(wanted["header"])
+    assert header["alg"] == wanted["alg"]
+    assert set(claims) == set(wanted["claims"])
+    assert claims["aud"] == wanted["aud"]
+    assert 0 < claims["exp"] - claims["iat"] == LIFETIME <= wanted["max_lifetime_days"] * 24 * 60 * 60
+    connecting = [one for one in READS if filled(one.request) == token["url"]]
+    assert connecting
+    for one in connecting:
+        assert {name: one.request.body[name] for name in ("grant_type", "scope")} == {
+            name: token[name] for name in ("grant_type", "scope")
+        }
