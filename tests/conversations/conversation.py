@@ -39,9 +39,6 @@ SECRET = re.compile(
     r"|oauth_token|oauth_token_secret|secret)="
     r"|\"(?:access_token|refresh_token|secret|auth_code)\": ?\")[^\"&\s]+"
 )
-DRAWN = re.compile(rb"(\"request_id\": ?\")[0-9]+")
-"""What follows from an operation's random id: TikTok's number of a request."""
-
 CODES = {"tiktok": "auth_code"}
 """What a consent calls its code, where it is not ``code``."""
 
@@ -61,8 +58,6 @@ def _request(recorded: Recorded) -> Recorded:
     recorded.uri = _scrubbed(SIMULATED.sub("https://", recorded.uri))
     if recorded.body:
         recorded.body = _scrubbed(recorded.body)
-    if isinstance(recorded.body, bytes):
-        recorded.body = DRAWN.sub(rb"\g<1>0", recorded.body)
     return recorded
 
 
