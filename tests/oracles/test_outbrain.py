@@ -53,6 +53,7 @@ TARGETING = (
 TRACKING = ("prefixTrackingCode/prefix", "prefixTrackingCode/encode")
 """In the sheet also when a campaign is made."""
 
+PICTURES = ("imageMetadata", "logoMetadata")
 REPORT = {"breakdown": ("daily", "weekly", "monthly")}
 VIDEO = ("videoPlays",)
 """Figures that ``includeVideoStats`` adds."""
@@ -79,17 +80,13 @@ def members(tables: Json, called: str) -> list[str]:
     listed = {
         "POST /marketers/{id}/budgets": objects["BudgetCreate"],
         "PUT /budgets/{id}": objects["BudgetUpdatable"],
-        "POST /campaigns": [*objects["CampaignCreate"], *objects["CampaignUpdatable"]],
+        "POST /campaigns": objects["CampaignCreate"],
         "PUT /campaigns/{id}": objects["CampaignUpdatable"],
         "POST /campaigns/{id}/promotedLinks": link,
         "PUT /campaigns/{id}/promotedLinks/": ["id", "title", *link],
         "PUT /promotedLinks/{ids}": ["enabled", "archived"],
     }[called]
-    return [
-        name.partition("<")[0].partition(" ")[0]
-        for name in listed
-        if not name.startswith("archived") or called != "POST /campaigns"
-    ]
+    return [name.partition("<")[0].partition(" ")[0] for name in listed]
 
 
 def wrongs(tables: Json, called: str, body: Mapping[str, Json]) -> list[str]:
@@ -98,16 +95,13 @@ def wrongs(tables: Json, called: str, body: Mapping[str, Json]) -> list[str]:
     if "campaignOptimization" in body and body.get("objective") in tables["enums"]["objective"]:
         enums["campaignOptimization/optimizationType"] = tables["enums"]["objective"][body["objective"]]
     known = members(tables, called)
-    image = [
-        f"{name}/{one}" for name in ("imageMetadata", "logoMetadata") for one in tables["objects"]["ImageMetadataInput"]
-    ]
-    free = [name.replace(".", "/") for name in known if "Metadata" not in name and name != "targeting"]
+    image = [f"{name}/{one}" for name in PICTURES for one in tables["objects"]["ImageMetadataInput"]]
+    free = [name.replace(".", "/") for name in known if name not in (*PICTURES, "targeting")]
     free += image if "imageMetadata" in known else []
     if "/campaigns" in called and "promotedLinks" not in called:
         free += [*TARGETING, *TRACKING, "campaignOptimization/optimizationType"]
     found = wrong_values(body, enums, free)
-    limit = 100
-    return found + ([f"name is longer than {limit}"] if len(body.get("name", "")) > limit else [])
+    return found + (["name is longer than 100"] if len(body.get("name", "")) > 100 else [])
 
 
 def objects_of(body: Json) -> list[Mapping[str, Json]]:

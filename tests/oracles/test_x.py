@@ -253,9 +253,7 @@ def test_values_are_the_tables(spec: Callable[[str], Json], described: Described
         name: name for name in targeting.GENDERS
     }
     assert unknown_values(targeting.KEYWORDS.values(), enums["targeting_type"]) == []
-    # the list of installed apps is described apart from the table
-    assert set(targeting.TYPES) - set(enums["targeting_type"]) <= {"APP_LIST"}
-    assert set(enums["targeting_type"]) <= set(targeting.TYPES)
+    assert set(targeting.TYPES) == set(enums["targeting_type"])
     assert set(stats.PLACEMENTS) == set(enums["analytics_placement"])
     assert (
         unknown_values({*native.WITHOUT_MAX, *native.CAPPED_OBJECTIVES, native.WEBSITE_CLICKS}, enums["objective"])
