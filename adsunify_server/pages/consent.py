@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -11,6 +12,8 @@ from adsunify.service import agents
 from adsunify.service.agents import Asked, OAuthError
 
 from .visiting import Door, Visit
+
+PLAIN = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
 
 def add_pages(door: Door) -> None:
@@ -65,7 +68,7 @@ def _consent(visit: Visit, asked: Asked, status: int = 200, problem: str | None 
 def _target(redirect: str) -> str:
     """The client's origin, for the policy of forms: browsers hold redirects against it, too.
 
-    A policy cannot name an IPv6 address; then it is the scheme alone.
+    A policy cannot name an IPv6 address, and whatever is no plain host must not write policies: then it is the scheme.
     """
     parts = urlsplit(redirect)
-    return f"{parts.scheme}:" if "[" in parts.netloc else f"{parts.scheme}://{parts.netloc}"
+    return f"{parts.scheme}://{parts.netloc}" if PLAIN.fullmatch(parts.netloc) else f"{parts.scheme}:"

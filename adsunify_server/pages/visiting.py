@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import logging
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
@@ -27,6 +28,7 @@ from adsunify.wire import Json, dumps
 
 from .rendering import rendered
 
+log = logging.getLogger("adsunify.server")
 SESSION, VISIT = "adsunify_session", "adsunify_visit"
 LOCAL = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 """An address of this server, and nothing that a browser would take for another's."""
@@ -167,6 +169,8 @@ class Door:
                     return visit.to(f"/sign-in?next={quote(request.path_qs, safe='/')}")
                 return await answer(visit)
             except AdsunifyError as error:
+                if error.status >= 500:
+                    log.exception("%s %s: %s", request.method, request.rel_url.path, error.message)
                 return visit.failed(error)
 
         return handle

@@ -1,0 +1,221 @@
+"""Signing in and out, sessions, and how often one may guess."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+
+import pytest
+from attrs import evolve
+from sqlalchemy import select
+
+from adsunify.errors import Unauthenticated
+from adsunify.service import signing_in
+from adsunify.service.people import add
+from adsunify.service.signing_in import SESSION_MILLISECONDS, TooManyTries, Tries
+from adsunify.store import people
+from adsunify.store.schema import sessions
+from tests.server.served import Served
+
+from .browsing import PASSWORD, browser, email
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+COOKIE = "adsunify_session"
+
+
+async def session_of(one: Served, name: str) -> str:
+    return await signing_in.sign_in(one.service, Tries(), email(name), PASSWORD, "127.0.0.1")
+
+
+async def test_in_and_out(site: Served) -> None:
+    async with browser(site) as person:
+        await person.open("/operations")
+        assert person.path == "/sign-in"
+        await person.send({"email": " Admin@Shop.example ", "password": PASSWORD})
+        assert person.path == "/operations" and "admin of shop" in person.text
+        token = person.http.cookies[COOKIE]
+        await person.open("/sign-in")
+        assert person.path == "/operations"
+        await person.send(button="Sign out")
+        assert person.path == "/sign-in" and COOKIE not in person.http.cookies
+        person.http.cookies.set(COOKIE, token)  # kept by a thief
+        await person.open("/operations")
+        assert person.path == "/sign-in"
+
+
+async def test_the_cookie(site: Served) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        assert person.answer is not None
+        (said,) = person.answer.history[0].headers.get_list("Set-Cookie")
+    for part in (f"{COOKIE}=", "HttpOnly", "SameSite=Lax", "Path=/", "Max-Age=2592000"):
+        assert part in said
+    assert "Secure" not in said and "Domain" not in said
+
+
+async def test_the_cookie_on_https(site: Served) -> None:
+    settings = site.service.settings
+    site.service.settings = evolve(settings, base_url="https://ads.example")
+    try:
+        async with browser(site) as person:
+            answer = await person.http.get(f"{site.base_url}/sign-in")
+    finally:
+        site.service.settings = settings
+    (said,) = answer.headers.get_list("Set-Cookie")
+    assert said.startswith("__Host-adsunify_visit=") and "Secure" in said and "Path=/" in said
+    assert answer.headers["Strict-Transport-Security"]
+
+
+async def test_only_hashes_are_kept(site: Served) -> None:
+    token = await session_of(site, "admin")
+    assert len(token) == 43
+    kept = await site.service.store.read(lambda connection: connection.execute(select(sessions)).all())
+    assert kept and token not in str(kept)
+
+
+async def test_a_session_lives_thirty_days(both: Served) -> None:
+    token = await session_of(both, "admin")
+    both.hands.pass_(milliseconds=SESSION_MILLISECONDS - 10_000)
+    assert await signing_in.visitor(both.service, token) is not None
+    both.hands.pass_(seconds=11)
+    assert await signing_in.visitor(both.service, token) is None
+    await session_of(both, "admin")  # forgets what is over
+    kept = await both.service.store.read(lambda connection: connection.execute(select(sessions)).all())
+    assert len(kept) == 1
+
+
+async def test_what_a_person_may_do_is_as_it_is_now(both: Served) -> None:
+    store, actor = both.service.store, both.people["member"].actor
+    token = await session_of(both, "member")
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "viewer", store.clock)
+    found = await signing_in.visitor(both.service, token)
+    assert found is not None and not found.actor.writes
+    await store.write(people.remove_membership, actor.workspace_id, actor.user_id)
+    async with browser(both) as person:
+        person.http.cookies.set(COOKIE, token)
+        await person.open("/operations", 403)
+        assert "no workspace" in person.text
+    await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)
+
+
+@pytest.mark.parametrize(
+    ("address", "password"),
+    [
+        ("admin@shop.example", "wrong horse"),
+        ("nobody@shop.example", PASSWORD),
+        ("", ""),
+        ("admin@shop.example", ""),
+        ("admin@shop.example", "x" * 1001),
+        ("x" * 255, PASSWORD),
+    ],
+)
+async def test_what_does_not_sign_in(site: Served, address: str, password: str) -> None:
+    """All of it is told in the same words."""
+    async with browser(site) as person:
+        await person.open("/sign-in")
+        await person.send({"email": address, "password": password}, expected=401)
+        assert "The e-mail address or the password is wrong." in person.text
+        assert COOKIE not in person.http.cookies and (not password or password not in person.text)
+
+
+async def test_an_unknown_address_costs_the_same_time(site: Served) -> None:
+    async def cost(address: str) -> float:
+        begun = time.perf_counter()
+        with pytest.raises(Unauthenticated):
+            await signing_in.sign_in(site.service, Tries(), address, "wrong horse", "127.0.0.1")
+        return time.perf_counter() - begun
+
+    await cost("nobody@shop.example")  # makes the hash that unknown people are held against
+    known = min([await cost(email("admin")) for _ in range(5)])
+    unknown = min([await cost("nobody@shop.example") for _ in range(5)])
+    assert 0.5 < unknown / known < 2
+
+
+async def test_guessing_is_limited(site: Served) -> None:
+    tries, now = Tries(), site.service.store.clock.now()
+    for _ in range(signing_in.TRIES_BY_EMAIL):
+        tries.take("a@x.example", "10.0.0.1", now)
+    with pytest.raises(TooManyTries):
+        tries.take("a@x.example", "10.0.0.2", now)
+    tries.take("b@x.example", "10.0.0.1", now)
+    tries.take("a@x.example", "10.0.0.1", now + signing_in.TRY_MILLISECONDS)
+    for number in range(signing_in.TRIES_BY_SOURCE):
+        tries.take(f"{number}@x.example", "10.0.0.3", now)
+    with pytest.raises(TooManyTries):
+        tries.take("c@x.example", "10.0.0.3", now)
+
+
+async def test_who_was_right_begins_anew(site: Served) -> None:
+    tries, now = Tries(), site.service.store.clock.now()
+    for _ in range(30):
+        tries.take("a@x.example", "10.0.0.1", now)
+        tries.right("a@x.example", "10.0.0.1")
+
+
+async def test_guesses_at_once_count_too(site: Served) -> None:
+    """A burst is held back before the first of it was found wrong."""
+    tries = Tries()
+    tried = [
+        signing_in.sign_in(site.service, tries, email("viewer"), f"guess {number}", "127.0.0.1")
+        for number in range(signing_in.TRIES_BY_EMAIL + 20)
+    ]
+    ended = await asyncio.gather(*tried, return_exceptions=True)
+    assert sum(isinstance(one, TooManyTries) for one in ended) == 20
+
+
+async def test_too_many_tries_on_the_page(site: Served) -> None:
+    async with browser(site) as person:
+        for _ in range(signing_in.TRIES_BY_EMAIL):
+            await person.open("/sign-in")
+            await person.send({"email": "guessed@shop.example", "password": "x"}, expected=401)
+        await person.send({"email": "guessed@shop.example", "password": "x"}, expected=429)
+        assert "Too many tries" in person.text
+
+
+@pytest.mark.parametrize(
+    ("following", "path"),
+    [
+        ("/keys", "/keys"),
+        ("//evil.example/x", "/operations"),
+        ("/\\evil.example", "/operations"),
+        ("https://evil.example", "/operations"),
+        ("/\t/evil.example", "/operations"),
+        ("javascript:alert(1)", "/operations"),
+        ("", "/operations"),
+    ],
+)
+async def test_where_it_goes_on(site: Served, following: str, path: str) -> None:
+    async with browser(site) as person:
+        await person.open("/sign-in")
+        assert person.answer is not None
+        sent = {**person.page.forms[0].fields, "email": email("admin"), "password": PASSWORD, "next": following}
+        answer = await person.http.post(f"{site.base_url}/sign-in", data=sent)
+        assert str(answer.url) == f"{site.base_url}{path}"
+        again = await person.http.get(f"{site.base_url}/sign-in", params={"next": following})
+        assert str(again.url) == f"{site.base_url}{path}"
+
+
+async def test_several_workspaces(site: Served) -> None:
+    made = await add(site.service.store, "second shop", email("admin"), "viewer", None)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        assert "admin of shop" in person.text or "viewer of second shop" in person.text
+        await person.send({"workspaceId": made["workspaceId"]}, action="/workspace")
+        assert "viewer of second shop" in person.text
+        await person.open("/keys")
+        assert "viewer of second shop" in person.text
+        form = person.page.form("/workspace")
+        foreign = site.people["stranger"].actor.workspace_id
+        answer = await person.http.post(
+            f"{site.base_url}/workspace", data={"csrf": form.fields["csrf"], "workspaceId": foreign}
+        )
+        assert answer.status_code == 404
+    store = site.service.store
+    await store.write(people.remove_membership, made["workspaceId"], made["userId"])
+
+
+async def test_admin_init_makes_someone_who_signs_in(site: Served) -> None:
+    made = await add(site.service.store, "bakery", "ann@bakery.example", "admin", None)
+    async with browser(site) as person:
+        await person.sign_in("ann@bakery.example", made["password"])
+        assert "admin of bakery" in person.text
