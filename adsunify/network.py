@@ -295,14 +295,15 @@ class Catalog:
 class Metric:
     """One normalized figure: ``native`` points into a report row.
 
-    ``unit``: ``count``, ``decimal``, ``micros`` (a million to a major unit), ``cents`` (a hundred) or ``major``.
-    ``read`` replaces the pointer where the row needs a choice. ``absent``: the value of a row that leaves the field out
-    (None, or 0 where the sheet proves it); ``silent``: texts that leave it out.
+    ``unit``: ``count``, ``whole`` (a count that is left out where it is a fraction), ``decimal``, ``micros`` (a million
+    to a major unit), ``cents`` (a hundred) or ``major``. ``read`` replaces the pointer where the row needs a choice.
+    ``absent``: the value of a row that leaves the field out (None, or 0 where the sheet proves it); ``silent``: texts
+    that leave it out.
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
     native: str
-    unit: Literal["count", "decimal", "micros", "cents", "major"]
+    unit: Literal["count", "whole", "decimal", "micros", "cents", "major"]
     read: Callable[[Mapping[str, Json]], Json] | None = None
     absent: int | None = None
     silent: tuple[str, ...] = ()

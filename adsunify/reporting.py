@@ -21,6 +21,7 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?").fullmatch
 _LINES = re.compile(r"(?:-?[0-9]++(?:\.[0-9]++)?+\n)*+").fullmatch  # possessive: four times as fast
 _WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
+_COUNTS = ("count", "whole")
 _PARTS = {"micros": Decimal("0.000001"), "cents": Decimal("0.01")}
 
 Row = Mapping[str, Json]
@@ -67,7 +68,7 @@ def _figures(metric: Metric, columns: Columns) -> list[Figure]:
 
 def _numbers(unit: str, known: list[Json], kinds: set[type]) -> list[Figure] | None:
     """As :func:`figure` reads each, where all are texts of numbers, or all are integers or decimals; else None."""
-    whole = unit == "count"
+    whole = unit in _COUNTS
     if kinds == {str}:
         lines = "\n".join([*known, ""])
         if not _LINES(lines) or lines.count("\n") != len(known) or max(map(len, known)) > MAX_NUMBER_CHARACTERS:
@@ -113,9 +114,11 @@ def figure(metric: Metric, value: Json) -> Figure:
     number = Decimal(written)
     if metric.unit in _PARTS:
         return _WIDE.multiply(number, _PARTS[metric.unit])
-    if metric.unit != "count":
+    if metric.unit not in _COUNTS:
         return number
     if number != number.to_integral_value():
+        if metric.unit == "whole":
+            return metric.absent
         raise ProviderUnreadable(f"The report says a fraction for {metric.name}.")
     return int(number)
 

@@ -416,7 +416,7 @@ PURCHASES = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase"
 
 def _actions(row: Mapping[str, Json], member: str) -> list[Mapping[str, Json]]:
     found = row.get(member)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return found if isinstance(found, list) and set(map(type, found)) == {dict} else []
 
 
 def _action(row: Mapping[str, Json], member: str, kind: str | None) -> Json:

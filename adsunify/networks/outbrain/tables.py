@@ -420,25 +420,14 @@ TEMPLATES = (
 )
 
 
-def _whole(member: str) -> Callable[[Mapping[str, Json]], Json]:
-    """A count, which may be written with decimals; a fraction stays in the native row only."""
-
-    pointer = f"/metrics/{member}"
-
-    def found(row: Mapping[str, Json]) -> Json:
-        value = read(row, pointer)
-        return None if isinstance(value, Decimal) and value != int(value) else value
-
-    return found
-
-
+# Counts may be written with decimals; a fraction stays in the native row only.
 METRICS = (
-    Metric("impressions", "/metrics/impressions", "count", _whole("impressions")),
-    Metric("clicks", "/metrics/clicks", "count", _whole("clicks")),
+    Metric("impressions", "/metrics/impressions", "whole"),
+    Metric("clicks", "/metrics/clicks", "whole"),
     Metric("spend", "/metrics/spend", "major", note="Digital services taxes (dstFeeCost) are not part of spend."),
     Metric("conversions", "/metrics/totalConversions", "decimal", note="Conversions after clicks and views."),
     Metric("conversionValue", "/metrics/totalSumValue", "major"),
-    Metric("videoViews", "/metrics/videoPlays", "count", _whole("videoPlays")),
+    Metric("videoViews", "/metrics/videoPlays", "whole"),
 )
 
 ERRORS = (

@@ -31,7 +31,7 @@ from adsunify.network import (
     words,
 )
 from adsunify.steps import Kind
-from adsunify.wire import Json, read
+from adsunify.wire import Json
 
 from .catalogs import CATALOGS
 from .native import (
@@ -333,10 +333,11 @@ def _conversions(row: Mapping[str, Json]) -> Json:
     """The sum of the conversions of all kinds; what is no number is left to be refused."""
     total: Json = None
     for name in CONVERSIONS:
-        count = read(row[name], "/metric") if name in row else None
+        told = row.get(name)
+        count = told.get("metric") if isinstance(told, dict) else None
         if count is None:
             continue
-        if not is_number(count):
+        if type(count) is not int and not is_number(count):
             return count
         total = count if total is None else total + count
     return total

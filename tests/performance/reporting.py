@@ -1,0 +1,126 @@
+"""Section 6: the rows of a report become figures by day, against a loop written by hand for each network."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from functools import partial
+from itertools import chain, islice
+from typing import Any
+
+from adsunify.insights import Days, daily
+from adsunify.network import Account
+from adsunify.networks import ADAPTERS
+from adsunify.networks.amazon import reads as amazon
+from adsunify.networks.apple import reads as apple
+from adsunify.networks.chatgpt import reads as chatgpt
+from adsunify.networks.google import reads as google
+from adsunify.networks.linkedin import reads as linkedin
+from adsunify.networks.meta import reads as meta
+from adsunify.networks.outbrain import reads as outbrain
+from adsunify.networks.pinterest import reads as pinterest
+from adsunify.networks.reddit import reads as reddit
+from adsunify.networks.snapchat import reads as snapchat
+from adsunify.networks.tiktok import reads as tiktok
+from adsunify.networks.x import stats as x
+from adsunify.wire import Response
+
+from .loops import DAYS, FIRST, LOOPS, ZONE, rows
+from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled
+from .processes import process
+
+SECTION = 6
+ROWS_TIMED = 5_000
+ROWS_STREAMED = 1_000_000
+ROWS_A_PAGE = 1_000
+BEARABLE = 64 * 1024  # KiB
+
+
+def _google(native: Iterable[Any]) -> Days:
+    """The mapping of its pages, which name the fields that they were asked for."""
+    asked = "metrics.impressions,metrics.clicks,metrics.costMicros,metrics.conversions,metrics.conversionsValue"
+    mask = f"segments.date,{asked},metrics.videoTrueviewViews"
+    rest = iter(native)
+    pages = iter(lambda: list(islice(rest, ROWS_A_PAGE)), [])
+    return chain.from_iterable(
+        google.reported(Response(200, {}, {"results": page, "fieldMask": mask}, "json")) for page in pages
+    )
+
+
+MAPPINGS: dict[str, Callable[[Iterable[Any]], Days]] = {
+    "amazon": partial(amazon.reported, Account("amazon", "1")),
+    "apple": partial(apple.reported, start=FIRST, end=FIRST + timedelta(1)),
+    "chatgpt": chatgpt.reported,
+    "google": _google,
+    "linkedin": linkedin.reported,
+    "meta": meta.reported,
+    "outbrain": outbrain.reported,
+    "pinterest": pinterest.reported,
+    "reddit": reddit.reported,
+    "snapchat": partial(snapchat.reported, timezone=ZONE),
+    "tiktok": tiktok.reported,
+    "x": x.reported,
+}
+"""What each adapter makes days of figures with."""
+
+
+def results(rounds: int) -> Iterator[Result]:
+    assert set(MAPPINGS) == set(LOOPS) == set(ADAPTERS)
+    for network, mapping in MAPPINGS.items():
+        yield _mapped(rounds, network, mapping)
+    for network in MAPPINGS:
+        yield _streamed(network)
+
+
+def _mapped(rounds: int, network: str, mapping: Callable[[Iterable[Any]], Days]) -> Result:
+    native, loop = list(rows(network, ROWS_TIMED)), LOOPS[network]
+    if daily(mapping(native)) != daily(loop(native)):
+        raise RuntimeError(f"the loop for {network} does not say what the adapter says")
+
+    def ours() -> None:
+        deque(mapping(native), maxlen=0)
+
+    def by_hand() -> None:
+        deque(loop(native), maxlen=0)
+
+    samples = in_turns(rounds, {"ours": looped(ours), "loop": looped(by_hand)})
+    return judged(
+        f"insights mapping, {network}",
+        "the adapter's mapping, from its tables",
+        "a loop written for the network alone",
+        samples["ours"],
+        samples["loop"],
+        at_least(0.85),
+        partial(profiled, ours, 20),
+    )
+
+
+def _streamed(network: str) -> Result:
+    """In a process of its own: what its memory grew by at most."""
+    with process("reporting", network, core=None) as running:
+        grown = running.ready["grown"]
+    return judged(
+        f"{ROWS_STREAMED:,} report rows streamed, memory, {network}",
+        "the most that was held above the base, while rows became the rows of days",
+        f"{BEARABLE // 1024} MiB",
+        [grown],
+        [BEARABLE],
+        at_most(1.0),
+    )
+
+
+def stream(network: str, count: int) -> int:
+    """So many rows, made one by one, become rows of days; KiB by which the most memory ever held has grown."""
+    daily(MAPPINGS[network](rows(network, 2 * DAYS)))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = daily(MAPPINGS[network](rows(network, count)))
+    if len(found) < DAYS:
+        raise RuntimeError(f"{len(found)} days of {DAYS}")
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
+
+if __name__ == "__main__":
+    print(f'{{"grown": {stream(sys.argv[1], ROWS_STREAMED)}}}', flush=True)
