@@ -1,0 +1,207 @@
+"""Who may do what on the pages: the same as through the API; and what no other origin can do."""
+
+from __future__ import annotations
+
+import pytest
+
+from adsunify_server.app import application
+from tests.server.served import NEVER, Served, brief, connect
+
+from .browsing import browser, email
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+CLOSED = (
+    "/",
+    "/operations",
+    f"/review/{NEVER}",
+    "/accounts",
+    f"/accounts/{NEVER}",
+    f"/accounts/{NEVER}/insights",
+    "/connections",
+    "/connections/credentials/apple",
+    "/keys",
+    "/connected-agents",
+    "/webhooks",
+    "/people",
+    "/oauth/authorize",
+)
+POSTS = (
+    "/sign-in",
+    "/sign-out",
+    "/workspace",
+    "/people",
+    "/invitation/x",
+    "/oauth/authorize",
+    f"/review/{NEVER}/execute",
+    f"/review/{NEVER}/cancel",
+    f"/review/{NEVER}/activate",
+    "/connections/link",
+    "/connections/credentials/apple",
+    f"/connections/{NEVER}/disconnect",
+    "/keys",
+    f"/keys/{NEVER}/revoke",
+    f"/connected-agents/{NEVER}/revoke",
+)
+
+
+async def prepared(site: Served, name: str = "admin") -> str:
+    """A prepared operation of a person."""
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    made = await site.person(name).post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    return str(made["id"])
+
+
+async def test_the_lists_above_are_whole(site: Served) -> None:
+    """Every page and form of the server is tried below."""
+    assert set(_routes(site)) == {("GET", _shape(path)) for path in (*CLOSED, "/sign-in", "/invitation/x")} | {
+        ("POST", _shape(path)) for path in POSTS
+    }
+
+
+def _routes(site: Served) -> list[tuple[str, str]]:
+    app = application(site.service, delivers=False)
+    found = []
+    for route in app.router.routes():
+        if route.handler.__qualname__.startswith("Door."):
+            assert route.resource is not None
+            shape = "/".join("*" if "{" in part else part for part in route.resource.canonical.split("/"))
+            found.append((route.method, shape))
+    return found
+
+
+def _shape(path: str) -> str:
+    return "/".join("*" if part in (NEVER, "x", "apple") else part for part in path.split("/"))
+
+
+@pytest.mark.parametrize("path", CLOSED)
+async def test_without_a_session_one_signs_in(site: Served, path: str) -> None:
+    async with browser(site) as person:
+        await person.open(path)
+        assert person.path == "/sign-in"
+
+
+@pytest.mark.parametrize("path", POSTS)
+async def test_a_form_without_its_token_is_403(site: Served, path: str) -> None:
+    rows = await site.rows()
+    async with browser(site) as person:  # with no cookie at all, as from another origin
+        answer = await person.http.post(site.base_url + path, data={"csrf": "0" * 64, "confirmed": "true"})
+        assert answer.status_code == 403 and "did not come from a page" in answer.text
+        await person.sign_in(email("admin"))
+        rows = await site.rows()
+        token = person.page.form("/sign-out").fields["csrf"]
+        for sent in ({}, {"csrf": ""}, {"csrf": "0" * 64}, {"csrf": "é"}):
+            answer = await person.http.post(site.base_url + path, data={**sent, "confirmed": "true"})
+            assert answer.status_code == 403, sent
+        for foreign in ("cross-site", "same-site"):
+            headers = {"Sec-Fetch-Site": foreign}
+            answer = await person.http.post(site.base_url + path, data={"csrf": token}, headers=headers)
+            assert answer.status_code == 403
+        answer = await person.http.post(site.base_url + path, json={"csrf": token})
+        assert answer.status_code == 403
+    assert await site.rows() == rows
+
+
+async def test_another_persons_token_is_none(site: Served) -> None:
+    async with browser(site) as one, browser(site) as two:
+        await one.sign_in(email("admin"))
+        await two.sign_in(email("member"))
+        token = two.page.form("/sign-out").fields["csrf"]
+        answer = await one.http.post(f"{site.base_url}/sign-out", data={"csrf": token})
+        assert answer.status_code == 403
+
+
+async def test_a_viewer_reads(site: Served) -> None:
+    id_ = await prepared(site)
+    async with browser(site) as person:
+        await person.sign_in(email("viewer"))
+        token = person.page.form("/sign-out").fields["csrf"]
+        for path in ("/operations", "/accounts", "/connections", "/keys", "/connected-agents", "/webhooks", "/people"):
+            await person.open(path)
+            assert [form.action for form in person.page.forms if form.method == "post"] == ["/sign-out"], path
+        await person.open("/connections/credentials/apple", 403)
+        await person.open(f"/review/{id_}", 404)  # as through the API: not in his scope
+        rows = await site.rows()
+        for path in (f"/review/{id_}/execute", "/keys", "/connections/link", "/connections/credentials/apple"):
+            sent = {"csrf": token, "confirmed": "true", "name": "x", "network": "meta", "clientId": "x"}
+            answer = await person.http.post(site.base_url + path, data=sent)
+            assert answer.status_code == 403, (path, answer.text)
+        assert await site.rows() == rows
+
+
+async def test_a_member_decides_his_own(site: Served) -> None:
+    mine, theirs = await prepared(site, "member"), await prepared(site)
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(f"/review/{theirs}", 404)
+        await person.open(f"/review/{mine}")
+        await person.send({"confirmed": "true"}, action="/execute")
+        assert "succeeded" in person.text
+    async with browser(site) as admin:  # sees and executes his workspace's, cancels his own only
+        await admin.sign_in(email("admin"))
+        await admin.open(f"/review/{await prepared(site, 'member')}")
+        assert "by member@shop.example" in admin.text
+        assert not [form for form in admin.page.forms if form.action.endswith("/cancel")]
+
+
+async def test_another_workspace_is_404(site: Served) -> None:
+    id_ = await prepared(site)
+    account = site.accounts["meta"]
+    async with browser(site) as person:
+        await person.sign_in(email("stranger", "other"))
+        token = person.page.form("/sign-out").fields["csrf"]
+        for path in (f"/review/{id_}", f"/accounts/{account}", f"/accounts/{account}/insights"):
+            await person.open(path, 404)
+        for path in (f"/review/{id_}/execute", f"/review/{id_}/cancel", f"/review/{id_}/activate"):
+            answer = await person.http.post(site.base_url + path, data={"csrf": token, "confirmed": "true"})
+            assert answer.status_code == 404
+
+
+async def test_a_failed_execution_is_told_on_its_review(site: Served) -> None:
+    id_ = await prepared(site)
+    await site.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(f"/review/{id_}")
+        await person.send({"confirmed": "true"}, action="/execute", expected=400)
+        assert "Nobody knows whether" in person.text and "unknown" in person.text
+        await person.open(f"/review/{id_}")
+        assert "Nobody knows whether" in person.text
+        assert not [form for form in person.page.forms if form.action.endswith("/execute")]
+
+
+async def test_an_expired_one_cannot_be_executed(site: Served) -> None:
+    id_ = await prepared(site)
+    site.hands.pass_(minutes=31)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(f"/review/{id_}")
+        assert "expired" in person.text
+        assert not [form for form in person.page.forms if "/review/" in form.action]
+
+
+async def test_keys(site: Served) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open("/keys")
+        await person.send({"name": "<b>robot</b>", "days": "30", "canWrite": "true"}, action="/keys", expected=201)
+        secret = next(word for word in person.text.split() if word.startswith("adu_") and len(word) == 56)
+        verified = await site.caller(secret).get("/auth/verify")
+        assert verified["canWrite"] and verified["expiresAt"] is not None
+        await person.open("/keys")
+        assert secret not in person.text and "<b>robot</b>" in person.text
+        form = next(form for form in person.page.forms if any("robot" in text for text, _, _ in form.buttons))
+        answer = await person.http.post(site.base_url + form.action, data={"csrf": form.fields["csrf"]})
+        assert answer.status_code == 422  # not confirmed
+        await person.send(button="Revoke <b>robot</b>")
+        await site.caller(secret).problem(401, "GET", "/auth/verify")
+        await person.send({"name": ""}, action="/keys", expected=422)
+
+
+async def test_insights_that_cannot_be(site: Served) -> None:
+    await prepared(site)
+    account = site.accounts["meta"]
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        for start, end in (("x", "2026-02-01"), ("2026-02-02", "2026-02-01"), ("2999-01-01", "2999-01-02")):
+            await person.open(f"/accounts/{account}/insights?startDate={start}&endDate={end}", 422)
+            assert [form for form in person.page.forms if form.action.endswith("/insights")]

@@ -1,0 +1,192 @@
+"""Consent for agents: who asks, where the answer goes, and what a person may allow."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+
+from adsunify.connecting import challenge
+from adsunify.service.people import add
+from tests.server.served import Served
+
+from .browsing import Browser, browser, email
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+BACK = "https://agent.example/callback?kept=1"
+VERIFIER = "v" * 43
+
+
+async def address(site: Served, redirect: str = BACK, name: str = "Helper", **changes: str | None) -> str:
+    """The address at which a newly registered client asks; ``changes`` replace members, None leaves one out."""
+    answer = await site.http.post("/oauth/register", json={"client_name": name, "redirect_uris": [redirect]})
+    asked: dict[str, str | None] = {
+        "response_type": "code",
+        "client_id": answer.json()["client_id"],
+        "redirect_uri": redirect,
+        "code_challenge": challenge(VERIFIER),
+        "code_challenge_method": "S256",
+        "scope": "ads:read ads:write",
+        "state": "a&b",
+        **changes,
+    }
+    return "/oauth/authorize?" + urlencode({key: value for key, value in asked.items() if value is not None})
+
+
+async def decided(person: Browser, decision: str, **values: str) -> dict[str, str]:
+    """Press a button of the consent; what the client is told."""
+    assert person.answer is not None
+    sent = {**person.page.forms[-1].fields, "decision": decision, **values}
+    answer = await person.http.post(person.at, data=sent, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    going = answer.headers["Location"]
+    assert going.startswith("https://agent.example/callback?")
+    told = {name: value[0] for name, value in parse_qs(urlsplit(going).query).items()}
+    assert (told.pop("kept"), told.pop("state"), told.pop("iss")) == ("1", "a&b", person.base_url)
+    return told
+
+
+async def token(site: Served, asked: str, code: str) -> dict[str, Any]:
+    """What a code is exchanged for."""
+    client = parse_qs(urlsplit(asked).query)["client_id"][0]
+    form = {"grant_type": "authorization_code", "code": code, "redirect_uri": BACK, "client_id": client}
+    answer = await site.http.post("/oauth/token", data={**form, "code_verifier": VERIFIER})
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+async def test_it_shows_who_asks_and_where_the_answer_goes(site: Served) -> None:
+    asked = await address(site, name="<script>alert(1)</script>")
+    async with browser(site) as person:
+        await person.open(asked)
+        assert person.path == "/sign-in"
+        await person.send({"email": email("member"), "password": "correct horse"})
+        assert person.path == "/oauth/authorize"
+        assert "<script>alert(1)</script>" in person.text and BACK in person.text
+        assert "member" in person.text and "shop" in person.text
+        assert person.answer is not None
+        policy = person.answer.headers["Content-Security-Policy"]
+        assert "form-action 'self' https://agent.example;" in policy
+
+
+@pytest.mark.parametrize(
+    ("redirect", "target"),
+    [
+        ("http://127.0.0.1:4711/x", "http://127.0.0.1:4711"),
+        ("http://[::1]:4711/x", "http:"),
+        ("https://x.example;script-src 'unsafe-inline'/y", "https:"),
+    ],
+)
+async def test_a_callback_cannot_write_the_policy(site: Served, redirect: str, target: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(await address(site, redirect))
+        assert person.answer is not None
+        policy = person.answer.headers["Content-Security-Policy"]
+        assert f"form-action 'self' {target};" in policy and "script-src" not in policy
+
+
+@pytest.mark.parametrize(
+    ("name", "scope", "chosen", "granted"),
+    [
+        ("member", "ads:read ads:write", None, "ads:read"),  # read-only is the default
+        ("member", "ads:read ads:write", "write", "ads:read ads:write"),
+        ("member", "ads:read", None, "ads:read"),
+        ("admin", "ads:read ads:write", "write", "ads:read ads:write"),
+        ("viewer", "ads:read ads:write", None, "ads:read"),
+    ],
+)
+async def test_what_is_allowed(site: Served, name: str, scope: str, chosen: str | None, granted: str) -> None:
+    asked = await address(site, scope=scope)
+    async with browser(site) as person:
+        await person.sign_in(email(name))
+        await person.open(asked)
+        form = person.page.forms[-1]
+        offered = {"read", "write"} if name != "viewer" and "write" in scope else {"read"}
+        assert form.offered["access"] == offered and form.fields["access"] == "read"
+        told = await decided(person, "allow", **({"access": chosen} if chosen else {}))
+        made = await token(site, asked, told["code"])
+        assert made["scope"] == granted
+        verified = await site.caller(made["access_token"]).get("/auth/verify")
+        assert (verified["kind"], verified["workspace"]) == ("agent", "shop")
+        await person.open("/connected-agents")
+        words = "read and write" if "write" in granted else "read"
+        assert f"Helper {words}" in person.text
+        while any(form.action.endswith("/revoke") for form in person.page.forms):
+            await person.send(action="/revoke")
+        await site.caller(made["access_token"]).problem(401, "GET", "/auth/verify")
+
+
+async def test_what_was_not_offered_is_not_given(site: Served) -> None:
+    """A form that was changed by hand: writing for a viewer, writing that was not asked for, a foreign workspace."""
+    async with browser(site) as person:
+        await person.sign_in(email("viewer"))
+        await person.open(await address(site))
+        sent = {**person.page.forms[-1].fields, "decision": "allow"}
+        answer = await person.http.post(person.at, data={**sent, "access": "write"}, follow_redirects=False)
+        assert answer.status_code == 403 and "A viewer cannot allow writing." in answer.text
+        foreign = site.people["stranger"].actor.workspace_id
+        answer = await person.http.post(person.at, data={**sent, "workspaceId": foreign}, follow_redirects=False)
+        assert answer.status_code == 403
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        asked = await address(site, scope="ads:read")
+        await person.open(asked)
+        told = await decided(person, "allow", access="write")
+        assert (await token(site, asked, told["code"]))["scope"] == "ads:read"
+
+
+async def test_one_of_several_workspaces(site: Served) -> None:
+    made = await add(site.service.store, "bakery", email("member"), "viewer", None)
+    asked = await address(site)
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(asked)
+        assert len(person.page.forms[-1].offered["workspaceId"]) == 2
+        told = await decided(person, "allow", workspaceId=str(made["workspaceId"]))
+        agent = site.caller((await token(site, asked, told["code"]))["access_token"])
+        assert (await agent.get("/auth/verify"))["workspace"] == "bakery"
+
+
+async def test_not_allowed(site: Served) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(await address(site))
+        told = await decided(person, "deny")
+        assert told["error"] == "access_denied" and "code" not in told
+
+
+@pytest.mark.parametrize(
+    ("changes", "error"),
+    [
+        ({"response_type": "token"}, "unsupported_response_type"),
+        ({"code_challenge": None}, "invalid_request"),
+        ({"code_challenge_method": "plain"}, "invalid_request"),
+        ({"scope": "everything"}, "invalid_scope"),
+        ({"resource": "https://other.example"}, "invalid_target"),
+    ],
+)
+async def test_the_client_is_told_what_is_wrong(site: Served, changes: dict[str, str | None], error: str) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        asked = await address(site, **changes)
+        answer = await person.http.get(site.base_url + asked, follow_redirects=False)
+    assert answer.status_code == 303
+    assert parse_qs(urlsplit(answer.headers["Location"]).query)["error"] == [error]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"client_id": "x"}, {"client_id": None}, {"redirect_uri": "https://evil.example/"}, {"redirect_uri": None}],
+)
+async def test_nobody_is_sent_to_an_unknown_address(site: Served, changes: dict[str, str | None]) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(await address(site, **changes), 404)
+
+
+async def test_an_address_given_twice(site: Served) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("member"))
+        await person.open(await address(site) + "&redirect_uri=https%3A%2F%2Fevil.example", 422)
