@@ -89,6 +89,18 @@ def exchange(network: Network, request: Request, now: int, kept: Credentials | N
     return Credentials(token, refresh_token, expires_at, kept.extras if kept is not None else {})
 
 
+def renewed(network: Network, address: str, app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+    """Ask the token endpoint for a new access token, the app's secret standing in the form; ``now`` in milliseconds."""
+    request = token_request(
+        address,
+        grant_type="refresh_token",
+        refresh_token=credentials.refresh_token or "",
+        client_id=app.client_id,
+        client_secret=app.client_secret,
+    )
+    return (yield from exchange(network, request, now, credentials))
+
+
 def token_request(address: str, **form: str) -> Request:
     """A form POST to a token endpoint. It may not be repeated: codes and rotating refresh tokens are used up."""
     return Request("POST", address, body=dict(form), encoding="form", nature="read_once", signed=False)

@@ -5,7 +5,7 @@ An edit is applied in TABLE order, and locks see the result so far: a strategy c
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -169,6 +169,36 @@ def edited(
     if issues:
         raise InvalidInput(issues)
     return Edited(result, tuple(changes))
+
+
+Part = tuple[Mapping[str, Json], Sequence[Change]]
+
+
+def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list[Change]]:
+    """What the parts of an edit (fields, targeting, creative) become in one body, and every change.
+
+    Raises InvalidInput with the issues of all parts at once.
+    """
+    body: dict[str, Json] = {}
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for part in parts:
+        try:
+            changed, told = part()
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        body |= changed
+        changes += told
+    if issues:
+        raise InvalidInput(issues)
+    return body, changes
+
+
+def needs_change(body: Mapping[str, Json]) -> None:
+    """Raise InvalidInput for an edit that changes nothing."""
+    if not body:
+        raise refused("fields", "required", "Name at least one thing to change.")
 
 
 def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:

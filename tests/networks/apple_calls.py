@@ -35,7 +35,12 @@ BRIEF: dict[str, Any] = {
     "creative": {"existingId": "880001"},
     "platform": {"appId": "1440000001"},
 }
-OUTPUTS: Mapping[str, Outputs] = {"campaign": {"id": "901"}, "adGroup": {"id": "902"}, "keywords": {"id": ["903"]}, "ad": {"id": "904"}}
+OUTPUTS: Mapping[str, Outputs] = {
+    "campaign": {"id": "901"},
+    "adGroup": {"id": "902"},
+    "keywords": {"id": ["903"]},
+    "ad": {"id": "904"},
+}
 SECRET = ec.derive_private_key(0xAD5, ec.SECP256R1())
 KEY = SECRET.private_bytes(
     serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()

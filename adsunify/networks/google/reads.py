@@ -85,14 +85,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token stays the same."""
-    request = token_request(
-        google.TOKEN,
-        grant_type="refresh_token",
-        refresh_token=credentials.refresh_token or "",
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-    )
-    return (yield from connecting.exchange(NETWORK, request, now, credentials))
+    return (yield from connecting.renewed(NETWORK, google.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import partial
 
 from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, ProviderUnreadable, refused
 from adsunify.network import Account, Level, counted, currency_of, level
 from adsunify.reading import optional, settled
@@ -442,21 +443,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if edit.creative:
         raise refused("creative", "not_supported", "LinkedIn: the content belongs to the post; create another ad.")
     current = yield from editable(account, kind, entity_id)
-    body: Body = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for part in (_fields, _targeting):
-        try:
-            changed, told = part(account, kind, current.native, edit, now)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        body |= changed
-        changes += told
-    if not (body or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting)
+    body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
+    needs_change(body)
     window = "A campaign's days have to lie inside its group's: LinkedIn refuses the edit otherwise."
     warnings = (window,) if "runSchedule" in body else ()
     does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."

@@ -63,14 +63,7 @@ def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token, where there is a refresh token at all; its own 365 days are not prolonged."""
     if credentials.refresh_token is None:
         raise TokenRefused("LinkedIn gave this app no refresh token: the member has to consent again.")
-    request = token_request(
-        linkedin.TOKEN,
-        grant_type="refresh_token",
-        refresh_token=credentials.refresh_token,
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-    )
-    return (yield from connecting.exchange(NETWORK, request, now, credentials))
+    return (yield from connecting.renewed(NETWORK, linkedin.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:

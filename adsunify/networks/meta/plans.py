@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
 from adsunify.money import major
 from adsunify.network import Account, counted, level, native_amount
@@ -294,21 +295,9 @@ def _swap(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
     current = yield from editable(account, kind, entity_id)
-    body: Body = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for part in (_fields, _targeting, _swap):
-        try:
-            changed, told = part(account, kind, current.native, edit, now)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        body |= changed
-        changes += told
-    if not (body or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting, _swap)
+    body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
+    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     warnings = ("The ad goes to review again with its new creative.",) if "creative" in body else ()
     step = _change(kind, entity_id, does, body, changes=changes)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import (
     InvalidInput,
     Issue,
@@ -352,21 +353,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     """Fields and targeting of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
     current = yield from editable(account, kind, entity_id)
-    body: Body = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for part in (_fields, _targeting, _content):
-        try:
-            changed, told = part(account, kind, current.native, edit, now)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        body |= changed
-        changes += told
-    if not (body or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting, _content)
+    body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
+    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."
     uncapped = "bid_in_micro_currency" in body and body["bid_in_micro_currency"] is None
     risk: Risk = "spend" if uncapped else risk_of(NETWORK, kind, changes)

@@ -76,14 +76,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token may be another one from then on."""
-    request = token_request(
-        snap.TOKEN,
-        grant_type="refresh_token",
-        refresh_token=credentials.refresh_token or "",
-        client_id=app.client_id,
-        client_secret=app.client_secret,
-    )
-    return (yield from connecting.exchange(NETWORK, request, now, credentials))
+    return (yield from connecting.renewed(NETWORK, snap.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
