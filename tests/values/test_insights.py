@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from adsunify.errors import ProviderUnreadable
 from adsunify.insights import METRICS, Coverage, DateRange, Figures, Insights, Pending, Row, daily, totals
+from adsunify.network import Metric
+from adsunify.reporting import days
 
 ONE, TWO, THREE = date(2027, 3, 1), date(2027, 3, 2), date(2027, 3, 3)
 COVERAGE = Coverage(ONE, THREE, "Europe/Berlin")
@@ -141,3 +144,41 @@ def test_sums_are_exact(parts):
     spends = [spend for _, spend in parts]
     silent = not spends or None in spends
     assert exactly(answer.totals.spend) == (None if silent else sum(map(Fraction, spends)))
+
+
+def test_rows_of_a_report_stream_into_days():
+    """What is held grows with the days, not with the rows."""
+    metrics = (Metric("impressions", "/told/impressions", "count"), Metric("spend", "/told/spend", "micros"))
+    told = [{"date": day.isoformat(), "told": {"impressions": 1, "spend": "20000"}} for day in (ONE, TWO, THREE)]
+
+    def peak(count):
+        tracemalloc.start()
+        try:
+            rows = daily(days(metrics, ({**told[number % 3]} for number in range(count)), "/date"))
+            return rows, tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    (_, few), (rows, many) = peak(3_000), peak(30_000)
+    assert [(row.impressions, row.spend) for row in rows] == [(10_000, "200")] * 3
+    assert many < few * 1.5 < 2 * 2**20
+
+
+@pytest.mark.parametrize(
+    "value", ["1\n2", "", ".5", "5.", "1e3", "1_0", " 1", "NaN", "٣", "1" * 401, True, 0.5, [], {}]
+)
+@pytest.mark.parametrize("unit", ["count", "whole", "decimal", "micros", "cents", "major"])
+def test_one_figure_that_is_no_number_among_many_is_refused(unit, value):
+    rows = [{"date": "2027-03-01", "figure": "5"}, {"date": "2027-03-01", "figure": value}]
+    with pytest.raises(ProviderUnreadable):
+        list(days((Metric("spend", "/figure", unit),), rows, "/date"))
+
+
+def test_figures_of_every_kind_are_read_alike():
+    said = ["-12", 7, Decimal("3.0"), None, "250"]
+    rows = [{"date": "2027-03-01", "figure": value} for value in said]
+    for kinds in (rows, *([row] for row in rows)):
+        expected = [None if row["figure"] is None else Decimal(row["figure"]) for row in kinds]
+        for unit, part in (("count", 1), ("whole", 1), ("major", 1), ("micros", 10**6), ("cents", 100)):
+            found = [told["spend"] for _, told in days((Metric("spend", "/figure", unit),), kinds, "/date")]
+            assert found == [None if one is None else one / part for one in expected]
