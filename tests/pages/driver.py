@@ -159,6 +159,11 @@ class Chromium:
         features = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         await self._ask("POST", "/goog/cdp/execute", cmd="Emulation.setEmulatedMedia", params={"features": features})
 
+    async def width(self, pixels: int) -> None:
+        """Make the page as wide as a telephone, or a desk."""
+        size = {"width": pixels, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+        await self._ask("POST", "/goog/cdp/execute", cmd="Emulation.setDeviceMetricsOverride", params=size)
+
     async def picture(self, file: Path) -> None:
         """Save what the window shows."""
         file.write_bytes(base64.b64decode(await self._ask("GET", "/screenshot")))

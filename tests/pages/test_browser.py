@@ -27,7 +27,9 @@ async def seen(one: Chromium, name: str) -> None:
     """Hold the page against what every page must be in a browser."""
     own = await one.run("return location.origin")
     await one.legible()
-    assert await one.run("return document.documentElement.scrollWidth <= innerWidth"), name
+    for width in (390, 1280):
+        await one.width(width)
+        assert await one.run("return document.documentElement.scrollWidth <= innerWidth"), (name, width)
     assert await one.run("return document.scripts.length") == 0
     assert [said for said in await one.complaints() if said.startswith(own)] == []
     if PICTURES:
