@@ -11,10 +11,11 @@ from aiohttp import web
 from adsunify.errors import AdsunifyError
 from adsunify.problems import described
 
-from .plot import panel
+from .plot import Panel, panel
 from .visiting import Door, Visit
 
-DAYS = 30
+DAYS, MOST_DAYS = 30, 400
+"""How many days are shown unasked, and how many a plot can show."""
 
 
 def add_pages(door: Door) -> None:
@@ -73,14 +74,21 @@ async def insights(visit: Visit) -> web.Response:
             panels=[],
             problem=described(error),
         )
+    return visit.page(
+        "insights.html", account=account, start=start, end=end, found=found, panels=_panels(found), problem=None
+    )
+
+
+def _panels(found: Mapping[str, Any]) -> list[Panel]:
+    """The plots; none where there are no days, or more than a plot can show."""
     rows = {row["date"]: row for row in found["rows"]}
     first, last = (date.fromisoformat(found["coverage"][name]) for name in ("startDate", "endDate"))
-    days = [(first + timedelta(days=number)).isoformat() for number in range((last - first).days + 1)]
+    count = (last - first).days + 1
+    if not rows or count > MOST_DAYS:
+        return []
+    days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
     money = found["currency"] or "account currency"
-    panels = [
+    return [
         panel("Spend", money, [(day, rows[day]["spend"] if day in rows else None) for day in days], "bars"),
         panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
     ]
-    return visit.page(
-        "insights.html", account=account, start=start, end=end, found=found, panels=panels if rows else [], problem=None
-    )
