@@ -11,7 +11,7 @@ from adsunify.errors import Forbidden, refused
 from adsunify.service import agents
 from adsunify.service.agents import Asked, OAuthError
 
-from .visiting import Door, Visit
+from .visiting import Door, Visit, stored
 
 PLAIN = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
 
@@ -49,7 +49,7 @@ async def _asked(visit: Visit) -> Asked:
     query = visit.request.query
     if len(set(query)) < len(query):  # of two addresses, nobody knows which one is meant
         raise refused("", "repeated", "A parameter of this request stands there twice.")
-    return await agents.asked(visit.service, dict(query))
+    return await agents.asked(visit.service, stored(dict(query)))
 
 
 def _consent(visit: Visit, asked: Asked, status: int = 200, problem: str | None = None) -> web.Response:

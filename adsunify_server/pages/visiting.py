@@ -87,8 +87,11 @@ class Visit:
             raise Forbidden(FORGED)
         if self.request.headers.get("Sec-Fetch-Site") in ELSEWHERE:
             raise Forbidden(FORGED)
-        sent = await self.request.post()
-        self.form = {name: value for name, value in sent.items() if isinstance(value, str)}
+        try:
+            sent = await self.request.post()
+        except (ValueError, LookupError):  # bytes that are no text, or of no encoding that there is
+            raise Forbidden(FORGED) from None
+        self.form = stored({name: value for name, value in sent.items() if isinstance(value, str)})
         if self.fresh or not hmac.compare_digest(self.form.get("csrf", "").encode("utf-8"), self.csrf.encode("ascii")):
             raise Forbidden(FORGED)
 
@@ -179,6 +182,14 @@ class Door:
 def cookie_name(service: Service, name: str) -> str:
     """On https, a name that only this very host can set."""
     return f"__Host-{name}" if service.settings.base_url.startswith("https:") else name
+
+
+def stored(values: Mapping[str, str]) -> Mapping[str, str]:
+    """The values, which every database can keep and look for; raises InvalidInput."""
+    for name, value in values.items():
+        if "\x00" in value:
+            raise refused(name, "malformed", "must be text without NUL.")
+    return values
 
 
 def local(address: str) -> str:

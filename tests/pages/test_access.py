@@ -101,6 +101,24 @@ async def test_a_form_without_its_token_is_403(site: Served, path: str) -> None:
     assert await site.rows() == rows
 
 
+async def test_what_is_no_form(both: Served) -> None:
+    async with browser(both) as person:
+        await person.open("/sign-in")
+        for kind, body in (
+            ("application/x-www-form-urlencoded", b"csrf=\xff"),
+            ("application/x-www-form-urlencoded; charset=nothing", b"csrf=x"),
+            ("application/x-www-form-urlencoded", b"%%%=&&&"),
+            ("application/x-www-form-urlencoded", b""),
+            ("multipart/form-data; boundary=x", b"--x--"),
+            ("text/plain", b"csrf=x"),
+        ):
+            answer = await person.http.post(f"{both.base_url}/sign-in", content=body, headers={"Content-Type": kind})
+            assert answer.status_code == 403, (kind, body)
+        await person.send({"email": "a\x00@x.example", "password": "x"}, expected=422)
+        await person.sign_in(email("member"))
+        await person.open("/oauth/authorize?client_id=%00", 422)
+
+
 async def test_another_persons_token_is_none(site: Served) -> None:
     async with browser(site) as one, browser(site) as two:
         await one.sign_in(email("admin"))
