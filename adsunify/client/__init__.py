@@ -12,7 +12,7 @@ server (``https://...`` with a token)::
 from __future__ import annotations
 
 from .asynchronous import AsyncAds
-from .records import Account, Operation
+from .records import Account, Connection, Operation
 from .synchronous import Ads
 
-__all__ = ["Account", "Ads", "AsyncAds", "Operation"]
+__all__ = ["Account", "Ads", "AsyncAds", "Connection", "Operation"]

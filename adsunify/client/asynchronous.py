@@ -7,13 +7,15 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import date
 
+from pydantic.alias_generators import to_camel
+
 from adsunify.brief import CampaignBrief
 from adsunify.contract import BY_ID, Call
 from adsunify.errors import refused
 from adsunify.wire import Json, dumps
 
 from .doors import LOCAL, Door, open_door
-from .records import Account, Brief, Operation
+from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
 """An operation can be continued for 30 minutes; nothing is waited for longer."""
@@ -100,10 +102,12 @@ class AsyncAds:
         """A single-use link at which a person connects the network's accounts."""
         return (await self.call("post_connections_authorize", body={"network": network}))["data"]
 
-    async def connect(self, network: str, **credentials: str) -> Json:
-        """Connect a network with credentials of its own, such as ``connect("chatgpt", apiKey="...")``."""
-        body = {"network": network, **credentials}
-        return (await self.call("post_connections_credentials", body=body))["data"]
+    async def connect(self, network: str, **credentials: str) -> Connection:
+        """Connect a network with credentials of its own, such as ``connect("chatgpt", api_key="...")``."""
+        body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
+        found = (await self.call("post_connections_credentials", body=body))["data"]
+        every = await self.accounts(network)
+        return Connection(found, [one for one in every if one.id in found["accounts"]])
 
     async def connections(self) -> list[Json]:
         """The connections, without credentials."""

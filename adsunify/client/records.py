@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
@@ -31,6 +31,17 @@ class Account(Record):
     @property
     def network(self) -> str:
         return str(self.data["network"])
+
+
+@frozen
+class Connection(Record):
+    """A connection to a network, with the accounts that were found through it."""
+
+    accounts: Sequence[Account] = ()
+
+    @property
+    def id(self) -> str:
+        return str(self.data["connectionId"])
 
 
 @frozen

@@ -12,7 +12,7 @@ from adsunify.wire import Json
 
 from .asynchronous import NOT_OPEN, AsyncAds
 from .doors import LOCAL
-from .records import Account, Brief, Operation
+from .records import Account, Brief, Connection, Operation
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ class Ads:
         """As :meth:`AsyncAds.authorize`."""
         return self._run(self._ads.authorize(network))
 
-    def connect(self, network: str, **credentials: str) -> Json:
+    def connect(self, network: str, **credentials: str) -> Connection:
         """As :meth:`AsyncAds.connect`."""
         return self._run(self._ads.connect(network, **credentials))
 

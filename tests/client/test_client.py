@@ -139,6 +139,15 @@ async def test_the_whole_workflow(server: Served, clients: dict[str, AsyncAds], 
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_network_with_credentials_of_its_own(clients: dict[str, AsyncAds], door: str) -> None:
+    connection = await clients[door].connect("chatgpt", api_key="sandbox-chatgpt-key")
+    assert [one.network for one in connection.accounts] == ["chatgpt"]
+    assert connection.accounts[0].id in connection.data["accounts"]
+    with pytest.raises(InvalidInput):
+        await clients[door].connect("chatgpt", username="nobody")
+
+
 def shape(value: Any) -> Any:
     """The data without its texts and numbers."""
     if isinstance(value, dict):

@@ -177,7 +177,7 @@ class Chromium:
 
 @asynccontextmanager
 async def chromium() -> AsyncIterator[Chromium]:
-    """A new browser; without one, the test is skipped, and fails where ``CI`` is set."""
+    """A new browser; without one, the test is skipped, and fails where ``ADSUNIFY_BROWSER_REQUIRED`` is set."""
     if CHROMIUM is None or DRIVER is None:
         told = "no chromium and chromedriver on this machine: the pages were NOT tried in a real browser"
         if os.environ.get("ADSUNIFY_BROWSER_REQUIRED"):
