@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from urllib.parse import parse_qsl
 
 from aiohttp import web
 
@@ -67,13 +68,20 @@ def _told(answer: Answer) -> Answer:
 
 
 async def _form(request: web.Request) -> dict[str, str]:
-    """The members of a form; one that is given twice is refused."""
+    """The members of a form; one that is given twice, or that is no text, is refused."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise OAuthError("invalid_request", "The body is application/x-www-form-urlencoded.")
-    form = await request.post()
-    if len(set(form)) < len(form):
+    try:
+        text = (await request.read()).decode("ascii")
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=50, errors="strict")
+    except ValueError:
+        raise OAuthError("invalid_request", "The body is no form in UTF-8.") from None
+    form = dict(pairs)
+    if len(form) < len(pairs):
         raise OAuthError("invalid_request", "A parameter is given twice.")
-    return {name: value for name, value in form.items() if isinstance(value, str)}
+    if any("\0" in value for value in form.values()):
+        raise OAuthError("invalid_request", "A parameter is no text.")
+    return form
 
 
 def _sent(status: int, body: Json) -> web.Response:

@@ -216,6 +216,22 @@ async def test_other_resources_and_kinds(empty: Served) -> None:
     assert twice.json()["error"] == "invalid_request"
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"grant_type=authorization_code&code=%FF",
+        b"grant_type=authorization_code&code=\xff",
+        b"grant_type=authorization_code&code=x&client_id=%00",
+        b"&".join(b"a%d=1" % number for number in range(60)),
+    ],
+)
+async def test_what_is_no_form(empty: Served, body: bytes) -> None:
+    for path in ("/oauth/token", "/oauth/revoke"):
+        for kind in ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=nothing"):
+            answer = await empty.http.post(path, content=body, headers={"Content-Type": kind})
+            assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
 # -- tokens -------------------------------------------------------------------------------------------------------
 
 
