@@ -9,6 +9,7 @@ at once. A path is the wire names from the top, members by dots and list positio
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
 from types import SimpleNamespace
@@ -182,9 +183,9 @@ class RuledModel(WireModel):
     """A wire model with rules that span its members."""
 
     @classmethod
+    @abstractmethod
     def broken(cls, members: Any) -> list[Problem]:
         """The rules that ``members`` break: an instance, or unchecked values under the same names (or None)."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _keeps_its_rules(self) -> Self:

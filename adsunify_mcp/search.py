@@ -11,6 +11,7 @@ from typing import Any
 
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import ACCESS_WORDS
+from adsunify.network import words
 from adsunify.wire import Json
 
 LIMIT = 3
@@ -79,9 +80,7 @@ WORDS: Mapping[str, str] = {
 }
 """What people say when they mean an operation."""
 
-STOP = frozenset(
-    "a an the my our me i to of for on in at is are it its please can you we and or with do does".split()  # noqa: SIM905
-)
+STOP = frozenset(words("a an the my our me i to of for on in at is are it its please can you we and or with do does"))
 SAME: Mapping[str, str] = {
     "adset": "group", "adsets": "group", "groups": "group", "group": "group", "sets": "group", "set": "set",
     "campaigns": "campaign", "ads": "ad", "advert": "ad", "adverts": "ad", "budgets": "budget", "bids": "bid",

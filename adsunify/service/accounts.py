@@ -21,6 +21,7 @@ from adsunify.errors import (
 )
 from adsunify.insights import Insights, Pending
 from adsunify.reading import Entity, Query, Tree
+from adsunify.steps import Kind
 from adsunify.store import connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
@@ -38,7 +39,7 @@ STARTING = Pending(job="", status="starting", retry_after_ms=1000)
 STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
 PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
-KINDS = ("campaign", "adGroup", "ad")
+KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
 
 
 async def list_(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
@@ -95,7 +96,13 @@ async def _read_tree(service: Service, session: Session) -> Tree:
 
 
 def _seen(connection: Connection, account_id: str, nodes: Sequence[Entity], clock: Clock) -> None:
-    seen = [Seen(node.kind, node.id, node.status) for node in nodes if node.status is not None and node.kind in KINDS]  # type: ignore[arg-type]  # kind is one of KINDS
+    seen = [
+        Seen(kind, node.id, node.status)
+        for node in nodes
+        if node.status is not None
+        for kind in KINDS
+        if kind == node.kind
+    ]
     entities.record_seen(connection, account_id, seen, clock)
     connections.first_synced(connection, account_id, clock)
 
