@@ -16,8 +16,8 @@ SECTIONS = {
     2: ("serving", "requests a second, against aiohttp's hello"),
     3: ("executing", "executions, against the time the network itself takes"),
     4: ("storing", "the store, against the same statements without it"),
-    6: ("reporting", "report rows become figures, against loops written by hand"),
     7: ("importing", "imports, memory and the start of the server"),
+    6: ("reporting", "report rows become figures, against loops written by hand"),  # the longest: a million rows for each network
 }
 HEADINGS = ("name", "best", "median", "spread", "goal", "met")
 
