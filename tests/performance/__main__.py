@@ -17,7 +17,7 @@ SECTIONS = {
     3: ("executing", "executions, against the time the network itself takes"),
     4: ("storing", "the store, against the same statements without it"),
     7: ("importing", "imports, memory and the start of the server"),
-    6: ("reporting", "report rows become figures, against loops written by hand"),  # the longest: a million rows for each network
+    6: ("reporting", "report rows become figures, against loops written by hand"),  # the longest
 }
 HEADINGS = ("name", "best", "median", "spread", "goal", "met")
 
