@@ -40,6 +40,11 @@ class Actor:
         """Whether the caller may connect accounts and the like: a write credential and the role admin."""
         return self.can_write and self.role == "admin"
 
+    @property
+    def approves(self) -> bool:
+        """Whether it is a person who signed in; keys, agents and programs act for one, and approve nothing."""
+        return self.kind == "session"
+
     def sees(self, workspace_id: str, user_id: str, credential: str) -> bool:
         """Whether an operation of this owner is in scope.
 

@@ -152,8 +152,11 @@ IS_INHERITED = "cannot be combined with creative.existingId, whose content is in
 
 
 def _ends_too_early(schedule: Any) -> bool:
+    start, end = schedule.start_at, schedule.end_at
+    if type(schedule) is Schedule and len(start) == len(end) and start[-1] == end[-1] == "Z":
+        return bool(end <= start)  # texts of one form, in UTC: their order is that of the instants
     try:
-        return bool(schedule.start_at) and instant(schedule.end_at) <= instant(schedule.start_at)
+        return bool(start) and instant(end) <= instant(start)
     except InvalidInput:  # one of the two is refused for itself
         return False
 

@@ -1,6 +1,6 @@
 """A change of something that exists, as a caller writes it: an edit in unified words, or one native mutation.
 
-Names are those of the contract (SPEC.md "Edit body", DECISIONS "Mutation").
+Names are those of the contract ("Edit body", "Mutation").
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from .brief import Creative
-from .validation import EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, invalid
+from .validation import EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, in_numbers, invalid
 
 NAME_LENGTH, VALUE_LENGTH = 60, 5000
 Label = Annotated[str, Field(min_length=1, max_length=300)]
+Radius = Annotated[Number, Field(gt=0, le=1000), in_numbers(exclusiveMinimum=0, maximum=1000)]
 
 
 class Item(WireModel):
@@ -24,12 +25,19 @@ class Item(WireModel):
     id: Label
     name: Label
     type: Maybe[Annotated[str, Field(max_length=60)]] = None
-    radius_km: Maybe[Annotated[Number, Field(gt=0, le=1000)]] = None
+    radius_km: Maybe[Radius] = None
     meta: Maybe[FreeForm] = None
 
 
 Items = Maybe[Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]]
-Age = Maybe[Annotated[int, Field(ge=13, le=65)]]
+
+
+def _integral(value: Any) -> Any:
+    """To JSON, 20.0 is an integer."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Age = Maybe[Annotated[int, Field(ge=13, le=65), BeforeValidator(_integral)]]
 
 
 class EditTargeting(RuledModel):
@@ -90,7 +98,7 @@ FieldValues = Annotated[
 class EditBody(RuledModel):
     """An edit in unified words: money in major units of the account's currency, instants as in a brief."""
 
-    fields: FieldValues = Field(default_factory=dict)
+    fields: FieldValues = Field({})
     targeting: Maybe[EditTargeting] = None
     creative: Maybe[Creative] = None
 

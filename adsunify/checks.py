@@ -8,46 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
-from operator import attrgetter
 from typing import Any
 
-from .brief import IS_INHERITED, CampaignBrief
+from attrs import frozen
+from pydantic.alias_generators import to_camel
+
+from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, currency_of, whole_units
 
-MEMBERS: tuple[tuple[str, Callable[[Any], Any]], ...] = tuple(
-    (path, attrgetter(attribute))
-    for path, attribute in (
-        ("bid", "bid"),
-        ("schedule.endAt", "schedule.end_at"),
-        ("targeting.countries", "targeting.countries"),
-        ("targeting.locationIds", "targeting.location_ids"),
-        ("targeting.keywords", "targeting.keywords"),
-        ("targeting.native", "targeting.native"),
-        ("creative.existingId", "creative.existing_id"),
-        ("creative.headline", "creative.headline"),
-        ("creative.body", "creative.body"),
-        ("creative.url", "creative.url"),
-        ("creative.imageUrl", "creative.image_url"),
-        ("creative.imageHash", "creative.image_hash"),
-        ("creative.headlines", "creative.headlines"),
-        ("creative.descriptions", "creative.descriptions"),
-        ("platform.euPoliticalAdvertising", "platform.eu_political_advertising"),
-        ("platform.pageId", "platform.page_id"),
-        ("platform.boardId", "platform.board_id"),
-        ("platform.identityId", "platform.identity_id"),
-        ("platform.identityType", "platform.identity_type"),
-        ("platform.fundingInstrumentId", "platform.funding_instrument_id"),
-        ("platform.pixelId", "platform.pixel_id"),
-        ("platform.conversionEvent", "platform.conversion_event"),
-        ("platform.appId", "platform.app_id"),
-        ("platform.sku", "platform.sku"),
-        ("platform.asin", "platform.asin"),
-        ("platform.brandName", "platform.brand_name"),
-        ("platform.locale", "platform.locale"),
-        ("platform.specialAdCategories", "platform.special_ad_categories"),
-    )
-)
+_PARTS: Mapping[str, Mapping[str, str]] = {
+    part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
+    for part, model in (("targeting", Targeting), ("creative", Creative), ("platform", Platform))
+}
+"""The parts of a brief whose members are all optional, each member with its path."""
+MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
 EU_DECLARATION = "platform.euPoliticalAdvertising"
@@ -56,13 +31,12 @@ EXISTING = "creative.existingId"
 
 def present(brief: CampaignBrief) -> dict[str, Any]:
     """The optional members that the brief has, by path; empty lists and objects count as absent."""
-    members: dict[str, Any] = {}
-    for path, get in MEMBERS:
-        value = get(brief)
-        if value is None or value == [] or value == () or value == {}:
-            continue
-        members[path] = value
-    return members
+    members: dict[str, Any] = {"bid": brief.bid, "schedule.endAt": brief.schedule.end_at}
+    for part, paths in _PARTS.items():
+        for name, value in vars(getattr(brief, part)).items():
+            if value or value is False:
+                members[paths[name]] = value
+    return {path: value for path, value in members.items() if value is not None}
 
 
 def check(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
@@ -100,37 +74,51 @@ def _supported(network: Network, chosen: Format, brief: CampaignBrief) -> Iterat
         yield Issue("budget.period", "not_supported", f"{network.title} takes these budget periods: {periods}.")
 
 
+@frozen
+class Applicable:
+    """The rows of a format that count for one goal, period and kind of account: one a path."""
+
+    rows: Mapping[str, Input]
+    required: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def applicable(chosen: Format, goal: str, period: str, account: Account) -> Applicable:
+    """The rows that count for this goal, period and account: of each path the first."""
+    return _applicable(chosen, goal, period, tuple([unless(account) for unless in _conditions(chosen)]))
+
+
 @lru_cache(1024)
-def _rows(chosen: Format, goal: str, period: str) -> Mapping[str, tuple[Input, ...]]:
-    rows: dict[str, tuple[Input, ...]] = {}
+def _conditions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
+    return tuple(dict.fromkeys(row.unless for row in chosen.inputs if row.unless is not None))
+
+
+@lru_cache(1024)
+def _applicable(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> Applicable:
+    """``hold``: which of the format's conditions are true."""
+    true = dict(zip(_conditions(chosen), hold, strict=True))
+    rows: dict[str, Input] = {}
     for row in chosen.inputs:
-        if (not row.goals or goal in row.goals) and (not row.periods or period in row.periods):
-            rows[row.path] = (*rows.get(row.path, ()), row)
-    return rows
-
-
-def applicable(chosen: Format, goal: str, period: str, account: Account) -> dict[str, Input]:
-    """The row that counts for each path, for this goal, period and account."""
-    chosen_rows: dict[str, Input] = {}
-    for path, rows in _rows(chosen, goal, period).items():
-        for row in rows:
-            if row.unless is None or not row.unless(account):
-                chosen_rows[path] = row
-                break
-    return chosen_rows
+        fits = (not row.goals or goal in row.goals) and (not row.periods or period in row.periods)
+        if fits and (row.unless is None or not true[row.unless]):
+            rows.setdefault(row.path, row)
+    groups: dict[str, list[str]] = {}
+    for path, row in rows.items():
+        if row.need in ("one", "any"):
+            groups.setdefault(row.group, []).append(path)
+    required = tuple(path for path, row in rows.items() if row.need == "required")
+    return Applicable(rows, required, tuple(map(tuple, groups.values())))
 
 
 def _inputs(
     network: Network, chosen: Format, account: Account, brief: CampaignBrief, members: Mapping[str, Any]
 ) -> Iterator[Issue]:
-    rows = applicable(chosen, brief.goal, brief.budget.period, account)
-    groups: dict[str, list[str]] = {}
-    for path, row in rows.items():
-        if row.need == "required" and path not in members:
-            yield Issue(path, "required", _sentence(f"{network.title} ({chosen.title}) needs {path}", row))
-        elif row.need in ("one", "any"):
-            groups.setdefault(row.group, []).append(path)
-    for paths in groups.values():
+    table = applicable(chosen, brief.goal, brief.budget.period, account)
+    rows = table.rows
+    for path in table.required:
+        if path not in members:
+            yield Issue(path, "required", _sentence(f"{network.title} ({chosen.title}) needs {path}", rows[path]))
+    for paths in table.groups:
         given = [path for path in paths if path in members]
         row = rows[paths[0]]
         if not given:
@@ -142,7 +130,7 @@ def _inputs(
     for path, value in members.items():
         found = rows.get(path)
         if found is None or found.need == "refused":
-            # An absence that is declared says nothing that a network would have to carry (DECISIONS "Unused members").
+            # An absence that is declared says nothing that a network would have to carry.
             if path == EU_DECLARATION and value is False:
                 continue
             if path.startswith("creative.") and EXISTING in members and path != EXISTING:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, TypeVar
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable, refused
 from .money import changed, major
@@ -19,6 +20,9 @@ from .network import Account, Network, Setting, counted, is_number, level, nativ
 from .schedule import instant, local_days, zone
 from .steps import Change, Kind, Risk
 from .wire import Json, put, read
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+Row = TypeVar("Row")
 
 
 @frozen
@@ -31,7 +35,7 @@ class Percentage:
 
 @frozen
 class Edit:
-    """An edit as the caller wants it: one vocabulary for all networks (DECISIONS "Edit and bulk-edit fields")."""
+    """An edit as the caller wants it: one vocabulary for all networks (the contract's "Edit and bulk-edit fields")."""
 
     fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
     targeting: Mapping[str, Json] = field(factory=dict)
@@ -99,7 +103,7 @@ def shown(network: Network, account: Account, setting: Setting, native: Mapping[
 def settings(
     network: Network, account: Account, kind: Kind, entity_id: str, native: Mapping[str, Json], now: datetime | None
 ) -> dict[str, Json]:
-    """The editable fields with current values and lock reasons, and what surrounds them (DECISIONS "Shapes")."""
+    """The editable fields with current values and lock reasons, and what surrounds them (the contract's "Shapes")."""
     one = level(network, kind)
     now = local_time(account, now)
     fields: list[dict[str, Json]] = []
@@ -123,10 +127,19 @@ def settings(
 
 
 def edited(
-    network: Network, account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None
+    network: Network,
+    account: Account,
+    kind: Kind,
+    native: Mapping[str, Json],
+    edit: Edit,
+    now: datetime | None,
+    content: Mapping[str, str] = NOTHING,
 ) -> Edited:
-    """What the edit's ``fields`` become natively. Raises InvalidInput with all issues, ProviderUnreadable for an
-    entity of another shape; nothing is rounded upward."""
+    """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields (``content``:
+    member to field). Raises InvalidInput with all issues, ProviderUnreadable for an entity of another shape; nothing is
+    rounded upward."""
+    named = {content[name]: name for name in edit.creative if name in content}
+    wanted = {**edit.fields, **{field_: edit.creative[name] for field_, name in named.items()}}
     table = settings_of(network, kind)
     now = local_time(account, now)
     known = {setting.field for setting in table}
@@ -136,14 +149,14 @@ def edited(
             "not_supported",
             f"{network.title} lets a {kind} change these: {', '.join(sorted(known))}.",
         )
-        for name in edit.fields
+        for name in wanted
         if name not in known
     ]
     result: dict[str, Json] = {}
     changes: list[Change] = []
     current = deepcopy(dict(native))
     for setting in table:
-        if setting.field not in edit.fields:
+        if setting.field not in wanted:
             continue
         path = f"fields.{setting.field}"
         reason = lock_reason(setting, current, now)
@@ -152,7 +165,7 @@ def edited(
             continue
         before = shown(network, account, setting, current)
         try:
-            value = _native(network, account, setting, current, edit.fields[setting.field], path)
+            value = _native(network, account, setting, current, wanted[setting.field], path)
             written = {place(setting, current): value}
             if setting.write is not None:
                 written = dict(setting.write(value, current, account))
@@ -167,8 +180,14 @@ def edited(
         result.update(written)
         changes.append(Change(setting.field, before, shown(network, account, setting, current)))
     if issues:
-        raise InvalidInput(issues)
+        raise InvalidInput([_as_sent(issue, named) for issue in issues])
     return Edited(result, tuple(changes))
+
+
+def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
+    """The issue at the member of ``creative`` that the caller sent for the field."""
+    name = named.get(issue.path.removeprefix("fields."))
+    return issue if name is None else evolve(issue, path=f"creative.{name}")
 
 
 Part = tuple[Mapping[str, Json], Sequence[Change]]
@@ -193,6 +212,37 @@ def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list
     if issues:
         raise InvalidInput(issues)
     return body, changes
+
+
+def targeted(
+    network: str, parts: Mapping[str, Row], wanted: Mapping[str, Json], lay: Callable[[str, Row, Json, str], Change]
+) -> list[Change]:
+    """The changes of an edit's targeting: ``lay`` lays one part over what stands there, by its name, its row of
+    ``parts``, its value, and the path to name in a refusal. Raises InvalidInput with the issues of all parts at once.
+    """
+    changes: list[Change] = []
+    issues: list[Issue] = []
+    for name, value in wanted.items():
+        path = f"targeting.{name}"
+        if name not in parts:
+            issues.append(Issue(path, "not_supported", f"{network} takes these: {', '.join(parts) or 'none'}."))
+            continue
+        try:
+            changes.append(lay(name, parts[name], value, path))
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+    if issues:
+        raise InvalidInput(issues)
+    return changes
+
+
+def identities(network: str, items: Sequence[Mapping[str, Json]], path: str) -> list[str]:
+    """The ids of an edit's places or interests, each once; InvalidInput for a radius around one."""
+    for index, item in enumerate(items):
+        if item.get("radiusKm") is not None:
+            message = f"{network} takes no radius around a place of its catalog."
+            raise refused(f"{path}/{index}.radiusKm", "not_supported", message)
+    return list(dict.fromkeys(str(item["id"]) for item in items))
 
 
 def needs_change(body: Mapping[str, Json]) -> None:

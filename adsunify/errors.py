@@ -9,6 +9,7 @@
      ├─ Forbidden                 403
      ├─ NotFound                  404
      ├─ Conflict                  409  an idempotency key bound to something else
+     ├─ RateLimited               429  too many requests of one caller; see ``retry_after``
      ├─ ProviderError             400  the network answered, and refused
      │   ├─ TokenRefused               its token is expired, revoked or invalid
      │   ├─ PermissionRefused          the token may not do this
@@ -142,6 +143,20 @@ class Conflict(AdsunifyError):
     status = 409
     default_code = "idempotency_conflict"
     title = "Conflict"
+
+
+class RateLimited(AdsunifyError):
+    """Too many requests of one caller: nothing was done. ``retry_after``: seconds. ``limit``: what is allowed at once,
+    where it is known."""
+
+    status = 429
+    default_code = "rate_limited"
+    title = "Too many requests"
+
+    def __init__(self, message: str, *, code: str | None = None, retry_after: float, limit: int | None = None) -> None:
+        super().__init__(message, code=code)
+        self.retry_after = retry_after
+        self.limit = limit
 
 
 class ProviderError(AdsunifyError):

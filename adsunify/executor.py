@@ -266,6 +266,7 @@ _REFUSALS: Mapping[str, tuple[str, str]] = {
     "expired": ("operation_expired", "The time for review and execution is over."),
     "too_early": ("operation_too_early", "The network asked to wait; the time is not over."),
     "access": ("access_lost", "The credential, its owner or the account may no longer write."),
+    "approval": ("approval_required", "In this workspace a person who signed in must execute it."),
     "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
 }
 

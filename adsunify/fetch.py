@@ -25,6 +25,7 @@ import httpx
 from attrs import frozen
 
 from .errors import AdsunifyError, InvalidInput, refused
+from .exchange import Answer, Body, Line, LineLost, Lines
 
 LONGEST_ADDRESS = 2_000
 CONNECT_SECONDS = 10.0
@@ -164,110 +165,98 @@ async def fetch(
     exempt: Collection[str] = (),
     resolving: Resolve = resolve,
     tls: ssl.SSLContext | None = None,
+    lines: Lines | None = None,
 ) -> Fetched:
     """Fetch an address from outside, once, within ``timeout`` seconds in all; raises FetchError.
 
     An answer of more than ``limit`` bytes is an error, or with ``cut`` is cut there. A redirect is returned as it is.
+    ``lines``: kept connections, for a caller who may be heard twice: where the other side gave one up at the very
+    moment, the request goes out again.
     """
     try:
         where = destination(url, exempt)
     except InvalidInput as problem:
         raise FetchError("refused", problem.issues[0].message) from None
+    asked = _Asked(method, _headers(where, headers or {}), content, limit)
     try:
         async with asyncio.timeout(timeout):
-            address = await checked_address(where.host, resolving) if where.guarded else where.host
-            return await _fetch(where, address, method, headers or {}, content, limit, cut, tls or _verifying())
+            answer = await _answered(where, asked, resolving, tls, lines)
     except TimeoutError:
         raise FetchError("timeout", f"{where.host} did not answer within {timeout:g} seconds.") from None
-
-
-async def _fetch(
-    where: Destination,
-    address: str,
-    method: str,
-    headers: Mapping[str, str],
-    content: bytes | None,
-    limit: int,
-    cut: bool,
-    tls: ssl.SSLContext,
-) -> Fetched:
-    default_port = (where.scheme, where.port) in (("https", 443), ("http", 80))
-    sent = {"host": where.host if default_port else f"{where.host}:{where.port}", "accept-encoding": "gzip", **headers}
-    try:
-        request = httpx.Request(
-            method,
-            httpx.URL(scheme=where.scheme, host=address, port=where.port, raw_path=where.target.encode("ascii")),
-            headers=sent,
-            content=content,
-            extensions={
-                "sni_hostname": where.host,
-                "target": where.target.encode("ascii"),
-                "timeout": {"connect": CONNECT_SECONDS},
-            },
-        )
-    except (httpx.InvalidURL, ValueError):
-        raise FetchError("refused", f"A request to {where.host} cannot be written.") from None
-    # one connection for one fetch: a pool would be keyed by the address and forget under which name it was verified
-    async with httpx.AsyncHTTPTransport(verify=tls, trust_env=False, limits=httpx.Limits(max_connections=1)) as pool:
-        try:
-            response = await pool.handle_async_request(request)
-            try:
-                content_, whole = await bounded(response, limit)
-            finally:
-                await response.aclose()
-        except (httpx.ConnectError, httpx.ConnectTimeout) as problem:
-            raise FetchError("unreachable", f"{where.host} cannot be reached: {problem}") from problem
-        except (httpx.TransportError, ssl.SSLError) as problem:
-            raise FetchError("lost", f"The connection to {where.host} was lost.") from problem
-        except zlib.error as problem:
-            raise FetchError("lost", f"The answer of {where.host} is not what its encoding says.") from problem
-    if not whole and not cut:
+    except zlib.error:
+        raise FetchError("lost", f"The answer of {where.host} is not what its encoding says.") from None
+    except LineLost as problem:
+        raise FetchError("lost", f"The connection to {where.host} was lost.") from problem
+    if not answer.whole and not cut:
         raise FetchError("too_large", f"The answer of {where.host} is larger than {limit} bytes.")
-    return Fetched(response.status_code, dict(response.headers.items()), bytes(content_), not whole)
+    return Fetched(answer.status, answer.headers, answer.content, not answer.whole)
 
 
-# -- bounded answers ----------------------------------------------------------------------------------------------
+@frozen
+class _Asked:
+    method: str
+    headers: Sequence[tuple[str, str]]
+    content: bytes | None
+    limit: int
 
 
-_PIECE = 1024 * 1024
+def _headers(where: Destination, more: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+    default_port = (where.scheme, where.port) in (("https", 443), ("http", 80))
+    host = where.host if default_port else f"{where.host}:{where.port}"
+    given = {name.lower() for name in more}
+    own = {"Host": host, "Accept": "*/*", "Accept-Encoding": "gzip", "User-Agent": "adsunify"}
+    return [*((name, value) for name, value in own.items() if name.lower() not in given), *more.items()]
+
+
+async def _answered(
+    where: Destination, asked: _Asked, resolving: Resolve, tls: ssl.SSLContext | None, lines: Lines | None
+) -> Answer:
+    place = (where.scheme, where.host, where.port)
+    while lines is not None and (line := lines.take(place)) is not None:
+        try:
+            return await _over(line, where, asked, lines)
+        except LineLost as problem:
+            if problem.heard:
+                raise
+            # the other side had closed it meanwhile; whoever keeps connections may be heard twice
+    return await _over(await _opened(where, resolving, tls), where, asked, lines)
+
+
+async def _opened(where: Destination, resolving: Resolve, tls: ssl.SSLContext | None) -> Line:
+    """A connection to exactly the address that was checked."""
+    address = await checked_address(where.host, resolving) if where.guarded else where.host
+    verifying = (tls or _verifying()) if where.scheme == "https" else None
+    try:
+        async with asyncio.timeout(CONNECT_SECONDS):
+            return await Line.opened(address, where.port, where.host, verifying)
+    except (OSError, ssl.SSLError) as problem:  # a TimeoutError is an OSError
+        reason = str(problem) or "it took too long"
+        raise FetchError("unreachable", f"{where.host} cannot be reached: {reason}") from problem
+
+
+async def _over(line: Line, where: Destination, asked: _Asked, lines: Lines | None) -> Answer:
+    try:
+        answer = await line.ask(asked.method, where.target, asked.headers, asked.content, asked.limit)
+    except ValueError:
+        raise FetchError("refused", f"A request to {where.host} cannot be written.") from None
+    finally:
+        if lines is None:
+            line.close()
+        else:
+            lines.keep((where.scheme, where.host, where.port), line)
+    return answer
 
 
 async def bounded(response: httpx.Response, limit: int) -> tuple[bytearray, bool]:
-    """The body of an answer, inflated, at most ``limit`` bytes of it; and whether that is all of it.
+    """The body of an answer of httpx, inflated, at most ``limit`` bytes of it; and whether that is all of it.
 
     Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
     """
     stream = response.stream
     assert isinstance(stream, AsyncIterable)
-    coding = response.headers.get("content-encoding", "identity").strip().lower()
-    inflating = _Inflating() if coding in ("gzip", "x-gzip", "deflate") else None
-    if inflating is None and coding not in ("identity", ""):
-        raise zlib.error("an encoding that was not asked for")
-    content = bytearray()
+    body = Body(response.headers.get("content-encoding", "identity"), limit)
     async for chunk in stream:
-        if inflating is None:
-            content += chunk
-        else:
-            inflating.append(content, chunk, limit)
-        if len(content) > limit:
-            del content[limit:]
-            return content, False
-    if inflating is not None and not inflating.complete:
-        raise zlib.error("the body ends too early")
-    return content, True
-
-
-class _Inflating:
-    """Inflates gzip (one member or several) and zlib, never far beyond the limit whatever the input claims."""
-
-    def __init__(self) -> None:
-        self.member = zlib.decompressobj(wbits=47)
-        self.complete = True
-
-    def append(self, content: bytearray, chunk: bytes, limit: int) -> None:
-        while chunk and len(content) <= limit:
-            if self.member.eof:
-                self.member = zlib.decompressobj(wbits=47)
-            content += self.member.decompress(chunk, min(_PIECE, limit + 1 - len(content)))
-            chunk = self.member.unused_data if self.member.eof else self.member.unconsumed_tail
-        self.complete = self.member.eof
+        if not body.append(chunk):
+            return body.content, False
+    body.end()
+    return body.content, True

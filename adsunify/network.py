@@ -17,7 +17,7 @@ from attrs import field, frozen
 from .errors import InvalidInput, Issue, refused
 from .money import LARGEST, major, units
 from .steps import Kind, Step, StepAction
-from .wire import Json, Request, Response, read
+from .wire import Columns, Json, Request, Response, read
 
 if TYPE_CHECKING:
     from .brief import CampaignBrief
@@ -296,15 +296,16 @@ class Metric:
     """One normalized figure: ``native`` points into a report row.
 
     ``unit``: ``count``, ``whole`` (a count that is left out where it is a fraction), ``decimal``, ``micros`` (a million
-    to a major unit), ``cents`` (a hundred) or ``major``. ``read`` replaces the pointer where the row needs a choice.
-    ``absent``: the value of a row that leaves the field out (None, or 0 where the sheet proves it); ``silent``: texts
+    to a major unit), ``cents`` (a hundred) or ``major``. ``read`` gives the values of some rows where the pointer alone
+    does not.
+    ``absent``: the value of a row that leaves the field out (None, or 0 where that is documented); ``silent``: texts
     that leave it out.
     """
 
     name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
     native: str
     unit: Literal["count", "whole", "decimal", "micros", "cents", "major"]
-    read: Callable[[Mapping[str, Json]], Json] | None = None
+    read: Callable[[Columns], list[Json]] | None = None
     absent: int | None = None
     silent: tuple[str, ...] = ()
     note: str = ""
@@ -353,6 +354,8 @@ class Network:
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
     of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
     ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
+    ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
+    does not stand there under the level's own name.
     """
 
     code: str
@@ -375,6 +378,7 @@ class Network:
     sunset: date | None = None
     wait: Callable[[Response], float | None] = lambda response: None
     items: Callable[[Step, Request, Response], Sequence[ItemAnswer] | None] = lambda step, request, response: None
+    status_sent: Callable[[str, Json], tuple[str, str | None]] | None = None
     notes: tuple[str, ...] = ()
 
 

@@ -39,7 +39,7 @@ TRANSITIONS: Mapping[tuple[Status | None, Trigger], tuple[Status, str | None]] =
 """(from, trigger) to (state after, event recorded in the same transaction)."""
 
 REVIEW_MILLISECONDS = 30 * 60 * 1000
-"""A prepared operation can be executed, and continued, for 30 minutes (SPEC.md "Limits")."""
+"""A prepared operation can be executed, and continued, for 30 minutes (the contract's "Limits")."""
 LEASE_MILLISECONDS = 30_000
 RESPONSE_BYTES = 64 * 1024
 """How much of a native answer a receipt keeps."""
@@ -178,7 +178,8 @@ class Advanced:
 
     An operation whose intent is refused although its claim holds is handed back in the same transaction.
     ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
-    ``access`` (key revoked or expired, member gone, role too low, account not active), ``not_prepared``.
+    ``access`` (key revoked or expired, member gone, role too low, account not active), ``approval`` (the workspace
+    wants a signed-in person), ``not_prepared``.
     """
 
     fence: int

@@ -235,9 +235,9 @@ _FAILURES: dict[Blame, type[ProviderError]] = {
 def failure(network: Network, response: Response) -> ProviderError | None:
     """The error to raise for the answer to a READ, None where it is good."""
     found = network.error(response) if response.state == "json" else None
-    error = native(response, found)
     if response.status < 300 and found is None and response.state != "unreadable":
         return None
+    error = native(response, found)
     rule = rule_for(network, found, response.status, None)
     verdict: Verdict | None = rule.verdict if rule is not None else None
     text = (found.message if found is not None else None) or f"The network answered {response.status}."

@@ -40,5 +40,4 @@ def plan(
     tells this plan from an equal one, for networks that refuse to do the same twice. Raises InvalidInput with all
     issues, and LookupNeeded where a needed answer is not among ``lookups``.
     """
-    made = answered(plan_create(account, brief, now), lookups)
-    return of_operation(made, operation) if operation else made
+    return of_operation(answered(plan_create(account, brief, now), lookups), operation)

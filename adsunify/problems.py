@@ -21,6 +21,7 @@ from .errors import (
     ProviderNotFound,
     ProviderThrottled,
     ProviderUnreadable,
+    RateLimited,
     StoreError,
     TokenRefused,
     Unauthenticated,
@@ -47,12 +48,14 @@ CODES: Mapping[str, tuple[int, str]] = {
     "operation_succeeded": (400, "The operation was executed already."),
     "operation_unknown": (400, "Of a write of the operation nobody knows whether it was done."),
     "account_disconnected": (400, "The account is disconnected; connect it again."),
+    "malformed_request": (400, "The request is not HTTP as the server reads it: its line, headers or framing."),
     "unauthenticated": (401, "The bearer token is invalid, expired or revoked."),
     "token_missing": (401, "No bearer token was sent."),
     "forbidden": (403, "Only the owner may do this."),
     "write_required": (403, "This needs a write-enabled credential of a member or admin."),
     "admin_required": (403, "This needs a write-enabled credential of an admin."),
     "not_for_agents": (403, "This is for people, not for agents."),
+    "approval_required": (403, "In this workspace a signed-in person executes; `operation.reviewUrl` says where."),
     "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
     "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
     "provider_not_found": (404, "The network has no such thing."),
@@ -63,9 +66,12 @@ CODES: Mapping[str, tuple[int, str]] = {
     "unsupported_media_type": (415, "The body is not application/json."),
     "invalid_input": (422, "The input is refused; `issues` says where and why."),
     "lookup_needed": (422, "A plan needs an answer of the network that was not given."),
+    "rate_limited": (429, "Too many requests of this credential or address; nothing was done. See `Retry-After`."),
+    "too_many_tries": (429, "Too many wrong passwords; a while has to pass."),
     "internal_error": (500, "Something failed inside."),
     "vault_error": (500, "A stored secret cannot be opened."),
     "store_unavailable": (503, "The database did not do it."),
+    "not_ready": (503, "The server is shutting down, or its database is not at this version."),
 }
 """Every code of a problem, with its status and what it means. They are stable; others may be added."""
 
@@ -85,7 +91,7 @@ def described(error: AdsunifyError) -> dict[str, Any]:
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
-    if isinstance(error, ProviderThrottled) and error.retry_after is not None:
+    if isinstance(error, ProviderThrottled | RateLimited) and error.retry_after is not None:
         problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
     if error.operation is not None:
         problem["operationId"] = error.operation["id"]
@@ -123,6 +129,8 @@ def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError
         return (LookupNeeded if code == LookupNeeded.default_code else InvalidInput)(issues, code=code)
     if native is not None and problem.get("operation") is None:
         return _PROVIDER_ERRORS.get(code, ProviderError)(message, native=native, code=code)
+    if status == 429:
+        return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
     if status == 400:
         return OperationError(message, code=code, native=native)
     if code == VaultError.default_code:

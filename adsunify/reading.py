@@ -150,17 +150,14 @@ def pages(
 
     A cursor that comes back a second time is refused as unreadable.
     """
-    answers: list[Response] = []
+    answers = [(yield from ask(network, request))]
     seen: set[bytes] = set()
-    asking: Request | None = request
-    while asking is not None:
-        print_ = canonical(asking.to_json())
-        if print_ in seen or len(seen) >= MAX_PAGES:
+    while (then := following(request, answers[-1])) is not None:
+        seen.add(canonical(request.to_json()))
+        if canonical(then.to_json()) in seen or len(answers) >= MAX_PAGES:
             raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
-        seen.add(print_)
-        response = yield from ask(network, asking)
-        answers.append(response)
-        asking = following(asking, response)
+        request = then
+        answers.append((yield from ask(network, request)))
     return answers
 
 
@@ -175,10 +172,15 @@ def entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None)
 
 
 def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
-    """Parents first; a node whose parent was not read (deleted, or out of reach) keeps its place without a parent."""
-    ordered = tuple(nodes)
-    known = {node.id for node in ordered}
-    return tuple(node for node in ordered if node.parent_id is None or node.parent_id in known)
+    """The nodes, given parents first, without those whose parent was not read (deleted, or out of reach) and all that
+    hangs on them."""
+    kept: list[Entity] = []
+    known: set[str] = set()
+    for node in nodes:
+        if node.parent_id is None or node.parent_id in known:
+            known.add(node.id)
+            kept.append(node)
+    return tuple(kept)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
@@ -268,9 +270,10 @@ def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Resul
     recorded = list(exchange)
 
     def answer(request: Request) -> Response:
+        url = filled(request)
         for index, one in enumerate(recorded):
             wanted = one["request"]
-            if wanted.get("method", request.method) == request.method and wanted["url"] == filled(request):
+            if wanted.get("method", request.method) == request.method and wanted["url"] == url:
                 del recorded[index]
                 said = one["response"]
                 body = said.get("body")
@@ -281,7 +284,7 @@ def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Resul
                 Issue(
                     "lookups",
                     "lookup_needed",
-                    f"The plan needs an answer to {request.method} {filled(request)}; give it as a recorded look-up.",
+                    f"The plan needs an answer to {request.method} {url}; give it as a recorded look-up.",
                 ),
             )
         )

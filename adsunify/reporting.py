@@ -13,7 +13,7 @@ from types import NoneType
 from .errors import ProviderUnreadable
 from .insights import Days, Figure
 from .network import Metric
-from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Json, parts, read, text
+from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Columns, Json, text
 
 ROWS_AT_ONCE = 500
 INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
@@ -25,8 +25,6 @@ _COUNTS = ("count", "whole")
 _PARTS = {"micros": Decimal("0.000001"), "cents": Decimal("0.01")}
 
 Row = Mapping[str, Json]
-Columns = dict[str, list[Json]]
-"""Values by pointer, as many as there are rows; the rows themselves stand at ""."""
 
 
 def days(metrics: Sequence[Metric], native: Iterable[Row], at: str, told: Callable[[Json], date] | None = None) -> Days:
@@ -38,18 +36,18 @@ def days(metrics: Sequence[Metric], native: Iterable[Row], at: str, told: Callab
     """
     rest = iter(native)
     while some := list(islice(rest, ROWS_AT_ONCE)):
-        columns: Columns = {"": some}
+        columns = Columns(some)
         found: list[dict[str, Figure]] = [{} for _ in some]
         for metric in metrics:
             name = metric.name
             for one, value in zip(found, _figures(metric, columns), strict=True):
                 one[name] = value
-        yield from zip(map(told or day, _column(columns, at)), found, strict=True)
+        yield from zip(_dates(columns.at(at)) if told is None else map(told, columns.at(at)), found, strict=True)
 
 
 def _figures(metric: Metric, columns: Columns) -> list[Figure]:
     """The figures of one metric: of values that are all alike at once, of any others one by one."""
-    values = _column(columns, metric.native) if metric.read is None else list(map(metric.read, columns[""]))
+    values = columns.at(metric.native) if metric.read is None else metric.read(columns)
     if any(silent in values for silent in metric.silent):
         values = [None if value in metric.silent else value for value in values]
     kinds = set(map(type, values))
@@ -79,7 +77,9 @@ def _numbers(unit: str, known: list[Json], kinds: set[type]) -> list[Figure] | N
     elif not kinds <= {int, Decimal}:
         return None
     elif whole:
-        numbers = known if Decimal not in kinds else list(map(int, known))
+        if Decimal not in kinds:
+            return known
+        numbers = list(map(int, known))
         return numbers if numbers == known else None
     else:
         numbers = known if int not in kinds else list(map(Decimal, known))
@@ -88,17 +88,6 @@ def _numbers(unit: str, known: list[Json], kinds: set[type]) -> list[Figure] | N
         return numbers
     with localcontext(_WIDE):
         return [number * part for number in numbers]
-
-
-def _column(columns: Columns, pointer: str) -> list[Json]:
-    """What stands at the pointer in each row, None where nothing does; it is kept for what stands below it."""
-    if pointer not in columns:
-        above, member = pointer.rpartition("/")[0], parts(pointer)[-1]
-        try:
-            columns[pointer] = [None if one is None else one.get(member) for one in _column(columns, above)]
-        except AttributeError:  # not objects, all of them
-            columns[pointer] = [read(row, pointer) for row in columns[""]]
-    return columns[pointer]
 
 
 def figure(metric: Metric, value: Json) -> Figure:
@@ -125,8 +114,12 @@ def figure(metric: Metric, value: Json) -> Figure:
 
 def day(written: Json) -> date:
     """The day that is written YYYY-MM-DD. Raises ProviderUnreadable."""
+    return _dates([written])[0]
+
+
+def _dates(written: Sequence[Json]) -> list[date]:
     try:
-        return date.fromisoformat(written)
+        return list(map(date.fromisoformat, written))
     except (TypeError, ValueError):
         raise ProviderUnreadable("A row of the report has no day.") from None
 

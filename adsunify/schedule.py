@@ -79,8 +79,8 @@ def zone(name: str, path: str = "account.timezone") -> ZoneInfo:
 def local_days(start: datetime, end: datetime | None, timezone: str) -> tuple[date, date | None]:
     """The first and last account-local day that the time from ``start`` up to ``end`` touches, both inclusive.
 
-    ``end`` is exclusive: at exactly local midnight it means through the day before (google and amazon sheets,
-    section 8); inside a day it means through that day. None runs on. Raises InvalidInput ``unknown_timezone``.
+    ``end`` is exclusive: at exactly local midnight it means through the day before, inside a day through that day. None
+    runs on. Raises InvalidInput ``unknown_timezone``.
     """
     local = zone(timezone)
     last = None if end is None else (end.astimezone(UTC) - datetime.resolution).astimezone(local).date()

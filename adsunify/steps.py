@@ -13,13 +13,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
+from functools import cached_property
 from typing import Any, Literal
 from urllib.parse import unquote
 
 from attrs import evolve, field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable
-from .wire import Json, Request, Response, canonical, found_at, identifier, loads, parts, put, read
+from .wire import Json, Request, Response, canonical, found_at, identifier, loads, parts, placed, put, read
 
 VERSION = 1
 
@@ -271,9 +272,9 @@ def change_json(change: Change) -> dict[str, Json]:
 
 @frozen
 class Plan:
-    """What one operation will do: at least one step. Build it with :func:`planned`, which digests it.
+    """What one operation will do: at least one step. Build it with :func:`planned`, which checks it.
 
-    ``stored``: its canonical bytes, which are what is kept and digested. A plan is never changed, so they never differ.
+    A plan is never changed, so its bytes are written once, when they are asked for.
     """
 
     network: str
@@ -283,8 +284,16 @@ class Plan:
     warnings: tuple[str, ...] = ()
     risk: Risk = "low"
     version: int = VERSION
-    digest: str = ""
-    stored: bytes = field(default=b"", repr=False)
+
+    @cached_property
+    def stored(self) -> bytes:
+        """The canonical bytes, which are what is kept and digested."""
+        return plan_bytes(self)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of :attr:`stored`."""
+        return _digest(self.stored)
 
     def to_json(self) -> dict[str, Json]:
         """As JSON, defaults left out; the digest is not part of it."""
@@ -313,8 +322,6 @@ class Plan:
             warnings=tuple(value.get("warnings", ())),
             risk=value.get("risk", "low"),
             version=value["version"],
-            digest=digest,
-            stored=stored,
         )
 
     def step(self, key: str) -> Step:
@@ -338,9 +345,9 @@ def plan_bytes(plan: Plan) -> bytes:
 def planned(
     network: str, action: Action, account: str, steps: Sequence[Step], warnings: Sequence[str] = (), risk: Risk = "low"
 ) -> Plan:
-    """A plan with its digest. A plan has at least one step; keys are unique; bindings point to earlier steps.
+    """A plan has at least one step; keys are unique; bindings point to earlier steps.
 
-    The marks of its steps are those of no operation yet (see :func:`of_operation`): they follow from what it does.
+    The places of its marks are empty until it is an operation's (see :func:`of_operation`).
     """
     seen: set[str] = set()
     for step in steps:
@@ -349,27 +356,34 @@ def planned(
         seen.add(step.key)
     if not seen:
         raise InvalidInput((Issue("", "nothing_to_do", "There is nothing to change: the plan would have no step."),))
-    plan = Plan(network, action, account, tuple(steps), tuple(warnings), risk)
-    stored = plan_bytes(plan)
-    if any(step.marks for step in steps):
-        return of_operation(plan, _digest(stored))
-    return evolve(plan, digest=_digest(stored), stored=stored)
+    return Plan(network, action, account, tuple(steps), tuple(warnings), risk)
 
 
-def of_operation(plan: Plan, operation_id: str) -> Plan:
-    """The plan with the marks of this operation. Only they and the digest differ; without marks nothing does."""
+def of_operation(plan: Plan, operation_id: str = "") -> Plan:
+    """The plan with the marks of this operation. Only they and the digest differ; without marks nothing does.
+
+    Without an operation the marks follow from what the plan does.
+    """
     if not any(step.marks for step in plan.steps):
         return plan
-    marked = evolve(plan, steps=tuple(_marked(step, operation_id) for step in plan.steps), digest="", stored=b"")
-    stored = plan_bytes(marked)
-    return evolve(marked, digest=_digest(stored), stored=stored)
+    id_ = operation_id or plan.digest
+    steps = tuple([_marked(step, id_) if step.marks else step for step in plan.steps])
+    return Plan(plan.network, plan.action, plan.account, steps, plan.warnings, plan.risk, plan.version)
 
 
 def _marked(step: Step, operation_id: str) -> Step:
-    target = {"body": deepcopy(step.request.body), "headers": dict(step.request.headers)}
+    one, request = step, step.request
+    target: dict[str, Json] = {"body": request.body, "headers": request.headers}
     for mark in step.marks:
-        put(target, mark.to, mark.prefix + _mark(mark, operation_id, step.key))
-    return evolve(step, request=evolve(step.request, body=target["body"], headers=target["headers"]))
+        target = placed(target, mark.to, mark.prefix + _mark(mark, operation_id, step.key))
+    marked = Request(
+        *(request.method, request.url, request.path, request.query, target["headers"], target["body"]),
+        *(request.encoding, request.nature, request.query_raw, request.answer, request.signed),
+    )
+    return Step(  # three times as fast as evolve
+        *(one.key, one.kind, one.does, marked, one.action, one.entity, one.parent, one.bindings, one.outputs),
+        *(one.promises, one.items, one.overlay, one.empty_ok, one.changes, one.marks),
+    )
 
 
 def _mark(mark: Mark, operation_id: str, key: str) -> str:
@@ -391,9 +405,13 @@ def _digest(stored: bytes) -> str:
 def bound(step: Step, outputs: Mapping[str, Outputs], only: Sequence[int] | None = None) -> Request:
     """The step's request with its bindings filled from earlier steps' outputs (by step key).
 
-    ``only``: the items to send (positions in the planned array), when others were applied before.
+    ``only``: the items to send (positions in the planned array), when others were applied before. Raises ValueError
+    for a binding that does not fit, and for a step without its marks: a repeat could not be known as one.
     """
     request = step.request
+    marked = {"body": request.body, "headers": request.headers}
+    if any(read(marked, mark.to) is None for mark in step.marks):
+        raise ValueError(f"{step.key} is not an operation's: it has no marks yet")
     body, path, query = deepcopy(request.body), dict(request.path), dict(request.query)
     target = {"body": body, "path": path, "query": query}
     for binding in step.bindings:

@@ -12,7 +12,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
-from types import SimpleNamespace
+from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
 
 from pydantic import (
@@ -37,6 +37,8 @@ Location = tuple[str | int, ...]
 MAX_DEPTH = 64
 MAX_NAME = 60  # characters of a member's name that a path shows
 MAX_INTEGER_BITS = 1024
+_SMALL = 1 << 64
+_PLAIN = frozenset((str, bool, NoneType))
 
 UUID = r"^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$"
 COUNTRY = r"^[A-Z]{2}$"
@@ -213,7 +215,12 @@ def _number(value: Any) -> Any:
     return Decimal(repr(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
-Number = Annotated[Decimal, BeforeValidator(_number), WithJsonSchema({"type": "number"})]
+def in_numbers(**limits: int) -> WithJsonSchema:
+    """The JSON schema of a :data:`Number` with limits, which pydantic does not put beside what reads it."""
+    return WithJsonSchema({"type": "number", **limits})
+
+
+Number = Annotated[Decimal, BeforeValidator(_number), in_numbers()]
 """A JSON number with the digits it was written with, up to 15 of them; text is no number."""
 EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 """An id as a network gives it."""
@@ -224,6 +231,8 @@ EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 
 def _free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     """A copy. JSON mode has rounded fractions to floats: such objects are put on the list that is the context."""
+    if info.mode == "json" and _plain(value):
+        return value  # nobody else has it
     problems: list[Problem] = []
     copied: dict[str, Any] = _copied(value, (), problems)
     if problems:
@@ -231,6 +240,25 @@ def _free_form(value: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
     if info.mode == "json" and isinstance(info.context, list) and _has_float(value):
         info.context.append(copied)
     return copied
+
+
+def _plain(value: dict[str, Any]) -> bool:
+    """Whether it is made of texts, small integers, true, false and null alone, and is not nested deeply."""
+    level: list[Any] = [value]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for one in level:
+            kind = type(one)
+            if kind is dict:
+                deeper += one.values()
+            elif kind is list:
+                deeper += one
+            elif kind not in _PLAIN and not (kind is int and -_SMALL < one < _SMALL):
+                return False
+        if not deeper:
+            return True
+        level = deeper
+    return False
 
 
 def _has_float(value: Any) -> bool:

@@ -4,7 +4,7 @@ The name of the place (table, row, workspace, field) is authenticated with every
 another place is refused like one that was altered. A sealed text is ``<key id>.<base64url of nonce and ciphertext>``.
 
 A ring is written ``id:base64url of 32 bytes``, comma-separated, the newest first: the first seals, all open. To rotate:
-put a new key in front, re-seal everything (:func:`resealed`), then drop the old one.
+put a new key in front, re-seal everything (:mod:`adsunify.service.rotating`), then drop the old one.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TextIO
 
 from attrs import field, frozen
 from cryptography.exceptions import InvalidTag
@@ -27,6 +28,7 @@ from .wire import canonical
 KEY_BYTES = 32
 NONCE_BYTES = 12
 _KEY_ID = re.compile(r"[A-Za-z0-9_-]{1,32}", re.ASCII)
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 
 
 @frozen
@@ -54,9 +56,19 @@ class KeyRing:
         """The id of the key that seals."""
         return next(iter(self.keys))
 
+    @property
+    def prefix(self) -> str:
+        """How everything begins that the newest key has sealed."""
+        return f"{self.newest}."
+
     def text(self) -> str:
         """The ring as it is written: all of it is secret."""
-        return ",".join(f"{id_}:{_encoded(key)}" for id_, key in self.keys.items())
+        return ",".join(written(id_, key) for id_, key in self.keys.items())
+
+
+def written(id_: str, key: bytes) -> str:
+    """A key as it stands in a ring: all of it is secret."""
+    return f"{id_}:{_encoded(key)}"
 
 
 def _encoded(data: bytes) -> str:
@@ -107,10 +119,8 @@ def ring_file(path: Path) -> tuple[KeyRing, bool]:
     made = False
     if not path.exists():
         draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            file.write(new_ring().text() + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        with os.fdopen(os.open(draft, _NEW_FILE, 0o600), "w") as file:
+            _write(file, new_ring())
         try:
             os.link(draft, path)  # of two processes that start together, one makes the file and both read it
             made = True
@@ -118,9 +128,49 @@ def ring_file(path: Path) -> tuple[KeyRing, bool]:
             pass
         finally:
             draft.unlink()
+        _kept(path)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         raise refused("secretKeys", "key_file_readable", f"Others can read {path}. Make it yours alone: mode 600.")
     return parse_ring(path.read_text()), made
+
+
+def add_key(path: Path) -> KeyRing:
+    """Put a new key in front of those in a file, and return the ring; at no moment is the file half written.
+
+    Raises InvalidInput for a file that is none, and while somebody else changes it.
+    """
+    if not path.exists():
+        raise refused("secretKeys", "missing", f"There is no key file {path}.")
+    draft = path.with_name(f"{path.name}.new")
+    try:
+        descriptor = os.open(draft, _NEW_FILE, 0o600)
+    except FileExistsError:
+        raise refused("secretKeys", "busy", f"{draft} is there: somebody else changes the keys, or was cut.") from None
+    try:
+        with os.fdopen(descriptor, "w") as file:
+            ring = new_ring(ring_file(path)[0])  # read while the draft keeps others away
+            _write(file, ring)
+        draft.replace(path)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _kept(path)
+    return ring
+
+
+def _write(file: TextIO, ring: KeyRing) -> None:
+    """Write a ring down to the disk."""
+    file.write(ring.text() + "\n")
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _kept(path: Path) -> None:
+    """Make a name durable: a key whose file a power failure undoes has sealed things that nobody opens again."""
+    if os.name == "posix":
+        folder = os.open(path.parent, os.O_RDONLY)
+        os.fsync(folder)
+        os.close(folder)
 
 
 def seal(ring: KeyRing, place: Place, secret: str) -> str:
@@ -143,10 +193,6 @@ def open_(ring: KeyRing, place: Place, sealed: str) -> str:
         raise VaultError("A stored secret was altered, or belongs to another place.") from None
 
 
-def resealed(ring: KeyRing, sealed: Mapping[Place, str]) -> dict[Place, str]:
-    """Those of the sealed texts that are not under the newest key, sealed again under it. Raises VaultError."""
-    return {
-        place: seal(ring, place, open_(ring, place, text))
-        for place, text in sealed.items()
-        if text.partition(".")[0] != ring.newest
-    }
+def resealed(ring: KeyRing, place: Place, sealed: str) -> str:
+    """A sealed text under the newest key; one that is under it already stays as it is. Raises VaultError."""
+    return sealed if sealed.startswith(ring.prefix) else seal(ring, place, open_(ring, place, sealed))

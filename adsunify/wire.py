@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
+from operator import itemgetter
 from typing import Any, Literal, TypeVar
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from attrs import field, frozen
 
@@ -220,13 +221,25 @@ class Request:
         )
 
 
+_ENCODED = {code: quote(chr(code), safe="") for code in range(128)}
+
+
 def filled(request: Request) -> str:
     """The request's address with its path and query values, percent-encoded."""
-    url = request.url
-    for slot, value in request.path.items():
-        url = url.replace("{" + slot + "}", quote(value, safe=""))
-    query = request.query_raw if request.query_raw is not None else urlencode(request.query, quote_via=quote)
-    return f"{url}?{query}" if query else url
+    return address(request.url, request.path, request.query, request.query_raw)
+
+
+def address(url: str, path: Mapping[str, str], query: Mapping[str, str], query_raw: str | None = None) -> str:
+    """As :func:`filled`, from the members that make the address of a request."""
+    for slot, value in path.items():
+        url = url.replace("{" + slot + "}", _encoded(value))
+    if query_raw is None:
+        query_raw = "&".join([f"{_encoded(name)}={_encoded(str(value))}" for name, value in query.items()])
+    return f"{url}?{query_raw}" if query_raw else url
+
+
+def _encoded(text_: str) -> str:
+    return text_.translate(_ENCODED) if text_.isascii() else quote(text_, safe="")
 
 
 @frozen
@@ -291,7 +304,7 @@ def parts(pointer: str) -> tuple[str, ...]:
 
 
 def _member(value: Json, part: str) -> Json:
-    if isinstance(value, (dict, Mapping)):  # dict first: it is nearly always one, and the other is slow to ask
+    if isinstance(value, Mapping):
         return value.get(part, MISSING)
     if isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
         return value[int(part)] if len(part) < 9 and int(part) < len(value) else MISSING
@@ -301,7 +314,7 @@ def _member(value: Json, part: str) -> Json:
 def read(value: Json, pointer: str, default: Json = None) -> Json:
     """What stands at the pointer, or ``default``. Never raises."""
     for part in parts(pointer):
-        value = _member(value, part)
+        value = value.get(part, MISSING) if type(value) is dict else _member(value, part)
         if value is MISSING:
             return default
     return value
@@ -320,6 +333,16 @@ def put(value: Json, pointer: str, new: Json) -> None:
             value[position] = new
     else:
         value[last] = new
+
+
+def placed(value: Mapping[str, Json], pointer: str, new: Json) -> dict[str, Json]:
+    """A copy with ``new`` at the pointer, which leads through objects only; what is beside the way is shared."""
+    return _placed(value, parts(pointer), new)
+
+
+def _placed(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
+    part, *rest = way
+    return {**value, part: _placed(value.get(part, {}), tuple(rest), new) if rest else new}
 
 
 def need(value: Json, pointer: str, what: str = "answer") -> Json:
@@ -363,9 +386,40 @@ def rows(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, J
     found = read(value, pointer)
     if found is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(row, Mapping) for row in found):
+    if not isinstance(found, list) or not all(isinstance(row, (dict, Mapping)) for row in found):
         raise ProviderUnreadable(f"The {what} has no list of objects at {pointer or 'its top'}.")
     return found
+
+
+class Columns:
+    """What stands at pointers in many rows: a list for each pointer, with a value for each row, made when asked for."""
+
+    def __init__(self, rows: list[Mapping[str, Json]]) -> None:
+        self.rows = rows
+        self._kept: dict[Any, list[Json]] = {"": rows}
+
+    def at(self, pointer: str) -> list[Json]:
+        """What stands at the pointer in each row, None where nothing does."""
+        if pointer not in self._kept:
+            self._kept[pointer] = self._read(pointer)
+        return self._kept[pointer]
+
+    def _read(self, pointer: str) -> list[Json]:
+        above, member = self.at(pointer.rpartition("/")[0]), parts(pointer)[-1]
+        try:
+            return list(map(itemgetter(member), above))
+        except (LookupError, TypeError):  # not in all of them
+            pass
+        try:
+            return [None if one is None else one.get(member) for one in above]
+        except AttributeError:  # not objects, all of them
+            return [read(row, pointer) for row in self.rows]
+
+    def made(self, pointer: str, make: Callable[[Json], Json]) -> list[Json]:
+        """What is made of that for each row."""
+        if (pointer, make) not in self._kept:
+            self._kept[pointer, make] = list(map(make, self.at(pointer)))
+        return self._kept[pointer, make]
 
 
 def found_at(value: Json, pointer: str) -> list[Json]:

@@ -30,17 +30,19 @@ def need(case: Case, name: str) -> Json:
 
 
 def planned_by(case: Case, library: Library) -> Flow[Plan]:
-    """The flow to the plan of a case of any planning kind."""
+    """The flow to the plan of a case of any planning kind, with the marks of its operation."""
+    return of_operation((yield from _planned(case, library)), str(case.input.get("operationId") or ""))
+
+
+def _planned(case: Case, library: Library) -> Flow[Plan]:
     plans, given = adapter(case.network).plans, case.input
     if case.kind == "create":
-        made = yield from plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now")))
-        return of_operation(made, str(given["operationId"])) if given.get("operationId") else made
+        return (yield from plan_create(case.account, brief_of(need(case, "brief")), moment(given.get("now"))))
     if case.kind == "activate":
         return (yield from plans.plan_activate(case.account, *source_of(case, library)))
     if case.kind == "native_create":
         parent = given.get("parentId")
-        made = yield from plans.plan_native_create(case.account, need(case, "kind"), need(case, "payload"), parent)
-        return of_operation(made, str(given["operationId"])) if given.get("operationId") else made
+        return (yield from plans.plan_native_create(case.account, need(case, "kind"), need(case, "payload"), parent))
     kind, entity_id = need(case, "kind"), str(need(case, "entityId"))
     if case.kind == "status":
         return (yield from plans.plan_status(case.account, kind, entity_id, need(case, "status")))

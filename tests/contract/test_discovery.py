@@ -14,7 +14,6 @@ from adsunify.service.networks import workflows
 from .cases import ACCOUNT_IDS
 from .discovery import GOALS, PERIODS, Cell, brief, cells, refusals, same_format, without
 
-PATHS = [path for path, _ in MEMBERS]
 CURRENCY = "USD"
 
 
@@ -71,7 +70,7 @@ def test_an_optional_member_is_taken(cell: Cell) -> None:
     assert refused == {}
 
 
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", MEMBERS)
 def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell, path: str) -> None:
     if cell.takes(path):
         assert path in cell.rows

@@ -15,7 +15,7 @@ from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.planning import plan_create
 from adsunify.reading import drive
-from adsunify.steps import Plan
+from adsunify.steps import Plan, of_operation
 from adsunify.wire import Flow, Request, Response, dumps
 
 MARKETER, BUDGET, CAMPAIGN, LINK = (f"00{digit * 32}" for digit in "1234")
@@ -146,7 +146,7 @@ def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
 def created(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
     made, _ = run(plan_create(account, read_brief(brief(**changes)), now), *answers)
     assert isinstance(made, Plan)
-    return made
+    return of_operation(made)
 
 
 def issues_of(*answers: Response, account: Account = ACCOUNT, **changes: Any) -> set[str]:

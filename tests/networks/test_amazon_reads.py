@@ -102,7 +102,7 @@ def test_consent_and_tokens() -> None:
     for code, kind in (("invalid_grant", "TokenRefused"), ("invalid_client", "PermissionRefused")):
         refusal = Response(400, {}, {"error": code, "error_description": "No."})
         with pytest.raises(ProviderError) as refused:
-            drive(reads.refresh(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc]
+            drive(reads.refresh(app, kept, 0), lambda request, answer=refusal: answer)  # type: ignore[misc] # bound now
         assert type(refused.value).__name__ == kind
     assert drive(reads.revoke(app, kept), unasked) is None
 
@@ -249,7 +249,7 @@ def report(day: str, *, file: Any = ROWS, **state: Any) -> dict[str, Any]:
 
 def read_insights(answers: Any, job: str | None = "r1", account: Account = SELLER, **days: date) -> Any:
     start, end = days.get("start", date(2026, 11, 1)), days.get("end", date(2026, 11, 15))
-    return drive(reads.insights(account, start, end, job, NOW), answering(answers, days.get("asked")))  # type: ignore[arg-type]
+    return drive(reads.insights(account, start, end, job, NOW), answering(answers, days.get("asked")))  # type: ignore[arg-type] # a list of ours
 
 
 REPORT_COLUMNS = (

@@ -177,6 +177,12 @@ def test_a_deletion_archives() -> None:
     assert unseen.steps[0].request == step.request and len(unseen.warnings) == 2
 
 
+def test_a_member_without_a_name_is_no_parent() -> None:
+    """A campaign has no parent's member that could be fixed; what the platform thinks of the name is its affair."""
+    flow = plans.plan_update(ACCOUNT, "campaign", "cmpn_9", {"": [], "name": "Boots"}, None)
+    assert next(flow).method == "GET"
+
+
 def test_native_members_of_a_child() -> None:
     made = run(plans.plan_native_create(ACCOUNT, "adGroup", {"name": "Boots"}, "cmpn_9"))
     assert made.steps[0].request.body == {"campaign_id": "cmpn_9", "status": "paused", "name": "Boots"}

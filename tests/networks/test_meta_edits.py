@@ -161,8 +161,8 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
             "device_platforms": ["mobile"],
         }
     }
-    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]  # type: ignore[index]
-    assert AD_SET["targeting"]["age_min"] == 21  # type: ignore[index]
+    assert made.steps[0].changes[0].before == AD_SET["targeting"]["geo_locations"]  # type: ignore[index] # an object of objects
+    assert AD_SET["targeting"]["age_min"] == 21  # type: ignore[index] # an object of objects
 
 
 @pytest.mark.parametrize(

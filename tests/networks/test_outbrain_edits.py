@@ -200,6 +200,26 @@ def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
     assert path.startswith(f"targeting.{next(iter(targeting))}")
 
 
+@pytest.mark.parametrize("name", ["excludedLocations", "browsers", "operatingSystems"])
+def test_an_empty_text_clears_a_list(name: str) -> None:
+    made = edited(**{name: ""})
+    assert made.steps[0].request.body["targeting"][name] == []
+    assert made.steps[0].changes[0].after == []
+
+
+@pytest.mark.parametrize("edit", [Edit({"locations": ""}), Edit(targeting={"locations": []})])
+def test_without_places_a_campaign_serves_everywhere(edit: Edit) -> None:
+    made = planned(edit)
+    assert made.steps[0].request.body["targeting"]["locations"] == []
+    assert any("all locations" in one for one in made.warnings)
+
+
+def test_what_has_to_be_said_is_not_cleared() -> None:
+    fields = {"platforms": "", "languages": "", "interests": ""}
+    assert refused(Edit(fields)) == {f"fields.{name}" for name in fields}
+    assert refused(Edit(targeting={"interests": [], "devices": []})) == {"targeting.interests", "targeting.devices"}
+
+
 def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
     with pytest.raises(ProviderUnreadable):
         planned(Edit({"locations": OTHER}), campaign_=campaign(targeting=None))
@@ -254,6 +274,15 @@ def test_only_pending_links_have_content_to_edit() -> None:
     with pytest.raises(InvalidInput, match="locked"):
         of_link(Edit({"headline": "New"}), **approved)
     assert of_link(Edit({"status": "paused"}), **approved).steps
+
+
+def test_a_refusal_names_the_member_that_was_sent() -> None:
+    approved = {"approvalStatus": {"status": "Approved", "isEditable": False}}
+    with pytest.raises(InvalidInput) as refusal:
+        of_link(
+            Edit({"brandName": "Shop"}, creative={"body": "New", "imageUrl": "https://a.example/b.jpg"}), **approved
+        )
+    assert {issue.path for issue in refusal.value.issues} == {"fields.brandName", "creative.body", "creative.imageUrl"}
 
 
 # -- settings ---------------------------------------------------------------------------------------------------------

@@ -300,7 +300,7 @@ def test_waits_follow_the_codes() -> None:
     step = created().steps[0]
 
     def waits(code: int, message: str = "") -> Any:
-        return outcome(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr]
+        return outcome(NETWORK, step, step.request, answer(code=code, message=message)).retry_after  # type: ignore[union-attr] # throttled
 
     assert [waits(40901), waits(40202), waits(60001), waits(40100)] == [15.0, 1.0, 60.0, 1.0]
     assert waits(40133, "Too many requests: QPM") == 300.0

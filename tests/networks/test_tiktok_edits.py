@@ -13,7 +13,7 @@ from adsunify.editing import Edit, Percentage
 from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.network import Account
 from adsunify.networks.tiktok import plans
-from adsunify.steps import Plan
+from adsunify.steps import Plan, of_operation
 from adsunify.wire import filled
 
 from .tiktok_calls import ACCOUNT, BASE, VIDEO, rows, run
@@ -94,7 +94,7 @@ def test_native_creates_are_wrapped_and_paused() -> None:
         "creatives": [{"ad_name": "A", "operation_status": "DISABLE"}],
     }
     plan, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"operation_status": "ENABLE"}, None))
-    assert plan.risk == "spend" and plan.steps[0].request.body["request_id"].isdigit()
+    assert plan.risk == "spend" and of_operation(plan).steps[0].request.body["request_id"].isdigit()
     for kind, payload, parent in (
         ("campaign", {"request_id": "1"}, None),
         ("campaign", {}, "1"),
@@ -103,7 +103,7 @@ def test_native_creates_are_wrapped_and_paused() -> None:
         ("ad", {"operation_status": "DELETE"}, "2"),
     ):
         with pytest.raises(InvalidInput):
-            run(plans.plan_native_create(ACCOUNT, kind, payload, parent))  # type: ignore[arg-type]
+            run(plans.plan_native_create(ACCOUNT, kind, payload, parent))  # type: ignore[arg-type] # a Kind
 
 
 def test_an_ad_is_patched_or_replaced_whole() -> None:

@@ -17,7 +17,7 @@ from adsunify.connecting import App, Credentials
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable, TokenRefused
 from adsunify.insights import Insights
 from adsunify.networks.x import reads
-from adsunify.networks.x.signing import authorized
+from adsunify.networks.x.native import authorized
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, Response, filled
 

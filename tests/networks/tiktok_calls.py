@@ -91,8 +91,7 @@ class TikTok:
 def created(account: Account = ACCOUNT, operation: str = "", talk: TikTok | None = None, **changes: Any) -> Plan:
     value = read_brief(brief(**changes))
     check(NETWORK, account, value)
-    plan = drive(plans.plan_create(account, value, None), talk or TikTok())
-    return of_operation(plan, operation) if operation else plan
+    return of_operation(drive(plans.plan_create(account, value, None), talk or TikTok()), operation)
 
 
 def refused(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = None, **changes: Any) -> set[str]:

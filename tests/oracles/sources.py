@@ -15,7 +15,7 @@ from adsunify.errors import AdsunifyError, LookupNeeded
 from adsunify.network import Account
 from adsunify.planning import plan, plan_create
 from adsunify.reading import drive
-from adsunify.steps import Plan, Step, bound
+from adsunify.steps import Plan, Step, bound, of_operation
 from adsunify.wire import Json, Request, Response, dumps, loads
 from tests.contract.cases import ACCOUNT_IDS, BRIEFS, Case, Library, NotACase, own_cases
 from tests.contract.kinds import run
@@ -61,7 +61,8 @@ def plain(value: Json) -> Json:
 def writes(network: str) -> tuple[Write, ...]:
     """Every step that the cases and the example briefs of a network plan."""
     found: list[Write] = []
-    for name, made in _plans(network):
+    for name, planned in _plans(network):
+        made = of_operation(planned)
         outputs = {step.key: dict.fromkeys(output_names(step), SAMPLE_ID) for step in made.steps}
         found += [Write(f"{name}-{step.key}", step, bound(step, outputs)) for step in made.steps]
     return tuple(found)

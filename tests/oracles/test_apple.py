@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from adsunify.network import Account, Template
 from adsunify.networks import adapter
 from adsunify.networks.apple import native, reads, targeting
-from adsunify.networks.apple.signing import LIFETIME, client_secret
+from adsunify.networks.apple.native import LIFETIME, client_secret
 from adsunify.wire import Json, Request, filled, loads
 
 from .sources import Exchange, Write, exchanges, named, writes
@@ -30,7 +30,7 @@ ENUMS = {"matchType": "keywordMatchType", "bidStrategyType": "bidStrategyPairs"}
 DIMENSIONS = {name: name for name in ("supplySource", "supplyPlacement", "deviceClass", "gender")}
 BID_STRATEGY = {"bidStrategyType": "enum", "bidStrategyGoal": "goal", "bid": "Money"}
 NAMED = {"invoiceDetail": ("orderNumber", "clientName", "buyerName", "buyerEmail", "billingContactEmail")}
-"""What the sheet knows of an object that the table leaves open."""
+"""What the documentation knows of an object that the table leaves open."""
 
 BULK = {"bulk-create": "create", "bulk-update": "update", "bulk-delete": "delete"}
 FORMS: Mapping[str, Callable[[Json], bool]] = {

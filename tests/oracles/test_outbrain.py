@@ -19,7 +19,7 @@ NETWORK = adapter("outbrain").network
 WRITES, READS = writes("outbrain"), exchanges("outbrain")
 
 UNTABLED = ("/marketers/{id}/conversionEvents", "/marketers/{id}/segments")
-"""Addresses that the sheet has and the table has not."""
+"""Addresses that the documentation has and the table has not."""
 
 BUDGET = {"type": "budgetType", "pacing": "pacing"}
 CAMPAIGN = {
@@ -48,10 +48,10 @@ TARGETING = (
     *("targeting/locationsVersion", "targeting/language", "targeting/excludeAdBlockUsers"),
     *("targeting/interests/ids/*", "targeting/interests/op", "targeting/network/**"),
 )
-"""The targeting that is written; the sheet has ``locationsVersion`` and ``interests`` beside the table's."""
+"""The targeting that is written; the documentation has ``locationsVersion`` and ``interests`` beside the table's."""
 
 TRACKING = ("prefixTrackingCode/prefix", "prefixTrackingCode/encode")
-"""In the sheet also when a campaign is made."""
+"""In the documentation also when a campaign is made."""
 
 PICTURES = ("imageMetadata", "logoMetadata")
 REPORT = {"breakdown": ("daily", "weekly", "monthly")}

@@ -34,7 +34,7 @@ BASE = "/open_api/v1.3"
 HEAD = re.compile(r"'(/open_api/v1\.3/[a-z0-9_/]+/)', '(GET|POST)'")
 PARAMETER = re.compile(r":param (\S+) (\w+):")
 UNLISTED = ("/tool/bid/", "/file/video/suggestcover/", "/file/image/ad/search/", "/report/task/download/")
-"""Addresses that the sheet has from the documentation and the SDK has not."""
+"""Addresses that the documentation has and the SDK has not."""
 
 
 # -- the SDK's own requests ---------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from hypothesis import strategies as some
 from adsunify.connecting import App, Credentials
 from adsunify.network import Account
 from adsunify.networks import adapter
-from adsunify.networks.x import native, stats, targeting
+from adsunify.networks.x import native, reads, targeting
+from adsunify.networks.x.native import authorized
 from adsunify.networks.x.reads import TOKEN_SECRET, exchange, request_token
-from adsunify.networks.x.signing import authorized
 from adsunify.wire import Json, Request, filled, loads, read
 
 from .sources import Exchange, Write, exchanges, named, refusals, writes
@@ -43,7 +43,7 @@ with warnings.catch_warnings():
 NETWORK = adapter("x").network
 WRITES, READS, FAILURES = writes("x"), exchanges("x"), refusals("x")
 UNTABLED = ("/12/accounts/:account_id/custom_audiences",)
-"""An address that the sheet has and the table has not."""
+"""An address that the documentation has and the table has not."""
 
 OMITTED = ("end_time",)
 """Required by the table, left out by the documentation's own example of the same version."""
@@ -254,7 +254,7 @@ def test_values_are_the_tables(spec: Callable[[str], Json], described: Described
     }
     assert unknown_values(targeting.KEYWORDS.values(), enums["targeting_type"]) == []
     assert set(targeting.TYPES) == set(enums["targeting_type"])
-    assert set(stats.PLACEMENTS) == set(enums["analytics_placement"])
+    assert set(reads.PLACEMENTS) == set(enums["analytics_placement"])
     assert (
         unknown_values({*native.WITHOUT_MAX, *native.CAPPED_OBJECTIVES, native.WEBSITE_CLICKS}, enums["objective"])
         == []
@@ -282,7 +282,7 @@ def test_currencies_count_as_in_the_table(spec: Callable[[str], Json]) -> None:
 
 def test_metrics_are_in_a_group_that_is_asked_for(spec: Callable[[str], Json]) -> None:
     groups = spec("x/enums-errors-metrics.json")["metricGroups"]
-    asked = {metric for names in stats.GROUPS for group in names.split(",") for metric in groups[group]}
+    asked = {metric for names in reads.GROUPS for group in names.split(",") for metric in groups[group]}
     assert unknown_values((one.native.split("/")[1] for one in NETWORK.metrics), asked) == []
 
 
@@ -326,7 +326,7 @@ def test_values_are_of_the_sdk() -> None:
     assert native.WEBSITE_CLICKS in values(sdk_enum.OBJECTIVE)
     assert native.PROMOTED_POSTS in values(sdk_enum.PRODUCT)
     assert native.EVERYWHERE in values(sdk_enum.PLACEMENT)
-    assert {group for names in stats.GROUPS for group in names.split(",")} <= values(sdk_enum.METRIC_GROUP)
+    assert {group for names in reads.GROUPS for group in names.split(",")} <= values(sdk_enum.METRIC_GROUP)
 
 
 # -- what the SDK sends --------------------------------------------------------------------------------------------

@@ -100,7 +100,7 @@ def _name(delay: float, parallel: int, engine: str) -> str:
 
 
 def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
-    with process("provider", core=SERVER_CORE) as network, _pinned(LOAD_CORE), asyncio.Runner() as runner:
+    with process("provider", core=SERVER_CORE) as network, pinned(LOAD_CORE), asyncio.Runner() as runner:
         service = runner.run(opened(url, network.ready["url"]))
         batches = Batches(runner, runner.run(made(service)), network)
         samples = in_turns(rounds, {_name(*batch, engine): partial(batches.run, *batch) for batch in GOALS})
@@ -129,7 +129,7 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
 
 
 @contextmanager
-def _pinned(core: int) -> Iterator[None]:
+def pinned(core: int) -> Iterator[None]:
     """This process, and the threads it starts meanwhile, on one core."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core % (os.cpu_count() or 1)})

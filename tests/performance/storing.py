@@ -20,12 +20,13 @@ from urllib.parse import unquote, urlsplit
 
 import asyncpg
 from attrs import define, field, frozen
-from sqlalchemy import Engine, event
+from sqlalchemy import Connection
 
 from adsunify.operation import Advance, Intent, Receipt
 from adsunify.store import new_id, operations
 from adsunify.store.advance import advance
 from adsunify.store.operations import Draft, Idempotency
+from adsunify.store.statement import EACH, FETCH
 from adsunify.wire import Json
 
 from .measuring import Result, at_least, in_turns, judged, not_installed, profiled, unmeasured
@@ -59,7 +60,7 @@ class Lives:
         """A whole life; the operation's id."""
         store, actor, plan = self.world.service.store, self.world.actor, self.plan
         key = Idempotency(new_id(store.clock.now()), "0" * 64)
-        draft = Draft.of(self.world.account.id, plan)
+        draft = Draft(self.world.account.id, plan)
         kept = await store.write(operations.prepare, actor, [draft], store.clock, key)
         operation_id = kept.operation_ids[0]
         claim = Advance(operation_id, None, intent=self._intent(0), trigger="claim")
@@ -98,15 +99,21 @@ class Lives:
 def _recorded(statements: list[Statement]) -> Iterator[None]:
     """What is executed meanwhile, as the driver gets it."""
 
-    def executed(_connection: Any, _cursor: Any, statement: str, values: Any, _context: Any, many: bool) -> None:
-        statements.extend((statement, one) for one in (values if many else [values]))
+    def recording(run: Callable[..., Any], many: bool) -> Callable[..., Any]:
+        def recorded(connection: Connection, text: str, values: Sequence[Any]) -> Any:
+            statements.extend((text, one) for one in (values if many else [values]))
+            return run(connection, text, values)
 
-    event.listen(Engine, "before_cursor_execute", executed)
+        return recorded
+
+    fetch, each = dict(FETCH), dict(EACH)
+    FETCH.update({name: recording(run, False) for name, run in fetch.items()})
+    EACH.update({name: recording(run, True) for name, run in each.items()})
     try:
         yield
     finally:
-        event.remove(Engine, "before_cursor_execute", executed)
-        Engine._has_events = False  # else every statement goes on looking for listeners, and is slower for it
+        FETCH.update(fetch)
+        EACH.update(each)
 
 
 def transactions(statements: Sequence[Statement]) -> list[list[Statement]]:

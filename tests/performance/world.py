@@ -11,7 +11,7 @@ from adsunify.actor import Actor
 from adsunify.connecting import Credentials
 from adsunify.service import access
 from adsunify.service.core import Service
-from adsunify.service.opening import SECRET_KEYS, open_service
+from adsunify.service.opening import READS, SECRET_KEYS, WRITES, open_service
 from adsunify.service.session import FIELD, sealed_credentials
 from adsunify.steps import Binding, Output, Plan, Step, planned
 from adsunify.store import connections, keys, new_id, operations, people
@@ -23,7 +23,11 @@ from adsunify.wire import Request
 from .preparing import NATIVE_IDS
 
 # set for the processes that this one starts, too: they open the same database
-ENVIRONMENT = {SECRET_KEYS: os.environ.setdefault(SECRET_KEYS, new_ring().text())}
+ENVIRONMENT = {
+    SECRET_KEYS: os.environ.setdefault(SECRET_KEYS, new_ring().text()),
+    READS: "0",
+    WRITES: "0",
+}
 NETWORK = "meta"
 STEPS = 5
 
@@ -39,7 +43,7 @@ class World:
 
     async def prepared(self, plans: Sequence[Plan]) -> tuple[str, ...]:
         """The ids of operations with these plans."""
-        drafts = [Draft.of(self.account.id, plan) for plan in plans]
+        drafts = [Draft(self.account.id, plan) for plan in plans]
         kept = await self.service.store.write(operations.prepare, self.actor, drafts, self.service.store.clock)
         return kept.operation_ids
 
@@ -49,10 +53,10 @@ async def opened(database: str, sandbox_url: str | None = None) -> Service:
     return (await open_service(database, ENVIRONMENT, sandbox_url=sandbox_url)).service
 
 
-async def made(service: Service) -> World:
+async def made(service: Service, name: str = "performance") -> World:
     """A new workspace in an open service."""
     store, clock = service.store, service.store.clock
-    home = await store.write(people.ensure_workspace, "performance", clock)
+    home = await store.write(people.ensure_workspace, name, clock)
     person = await store.write(people.ensure_user, "performance@shop.example", clock)
     await store.write(people.set_membership, home.id, person.id, "admin", clock)
     prefix, secret = access.new_key()

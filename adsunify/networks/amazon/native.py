@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief, Keyword
+from adsunify.brief import CampaignBrief
 from adsunify.currencies import exponent
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Found, Level, Unit, currency_of, timezone_of
+from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, timezone_of
 from adsunify.schedule import local_days
-from adsunify.wire import Json, Request, Response, read, rows, text
+from adsunify.steps import Step
+from adsunify.wire import Json, Request, Response, identifier, read, text
 
 CODE = "amazon"
 VERSION = "Sponsored Products v3"
@@ -79,7 +79,6 @@ STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"
-KEYWORD_WORDS = 10
 SELLER_NAME, VENDOR_NAME, AD_GROUP_NAME = 128, 116, 255  # characters of a campaign's and an ad group's name
 INELIGIBLE, ELIGIBLE_WITH_WARNING = "INELIGIBLE", "ELIGIBLE_WITH_WARNING"
 ITEM_ERROR = "207 error"
@@ -87,39 +86,13 @@ THROTTLED_ITEM, BROKEN_ITEM = "throttledError", "internalServerError"
 REPORTS = "/reporting/reports"
 REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
 REPORT_DAYS, REPORT_HISTORY_DAYS = 31, 95
-PRODUCTS = "/product/metadata"
-PRODUCT_MEDIA = ("application/vnd.productmetadatarequest.v1+json", "application/vnd.productmetadataresponse.v1+json")
 REPORT_COLUMNS = (
     *("date", "campaignId", "campaignName", "campaignStatus", "impressions", "clicks", "cost"),
     *("purchases7d", "sales7d", "purchases14d", "sales14d"),
 )
-ELIGIBILITY = "/eligibility/product/list"
-ASIN_FORM = re.compile(r"[A-Z0-9]{10}").fullmatch
-JSON_MEDIA = ("application/json", "application/json")
 
 
-# -- addresses and money ------------------------------------------------------------------------------------------
-
-
-def host(account: Account) -> str:
-    """The address of the region that the profile lives in: its own, its marketplace's, or its currency's."""
-    country = MARKETPLACES.get(account.extras.get("countryCode", ""))
-    region = account.extras.get("region") or (country.region if country is not None else "")
-    if not region:
-        region = REGION_OF_CURRENCY.get(currency_of(account), "")  # every currency belongs to one region
-    if region not in HOSTS:
-        raise refused(
-            "account.region",
-            "account_extra_missing",
-            f"Amazon Ads needs to know the profile's region: {', '.join(HOSTS)} (account extra region).",
-        )
-    return f"https://{HOSTS[region]}"
-
-
-def posted(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
-    """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
-    headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
-    return Request("POST", host(account) + path, headers=headers, body=body, encoding="json")
+# -- money and time -----------------------------------------------------------------------------------------------
 
 
 def unit(account: Account) -> Unit:
@@ -146,7 +119,33 @@ def limit_issues(account: Account, member: str, path: str, amount: Decimal) -> I
         yield Issue(path, code, f"Amazon Ads ({country}) takes {what} {text_} {market.currency}.")
 
 
-# -- levels, days and words ---------------------------------------------------------------------------------------
+def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
+    """The first and last day of the campaign in the profile's time zone."""
+    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def host(account: Account) -> str:
+    """The address of the region that the profile lives in: its own, its marketplace's, or its currency's."""
+    country = MARKETPLACES.get(account.extras.get("countryCode", ""))
+    region = account.extras.get("region") or (country.region if country is not None else "")
+    if not region:
+        region = REGION_OF_CURRENCY.get(currency_of(account), "")  # every currency belongs to one region
+    if region not in HOSTS:
+        raise refused(
+            "account.region",
+            "account_extra_missing",
+            f"Amazon Ads needs to know the profile's region: {', '.join(HOSTS)} (account extra region).",
+        )
+    return f"https://{HOSTS[region]}"
+
+
+def posted(account: Account, path: str, media: tuple[str, str], body: Json) -> Request:
+    """A POST that only reads, and may be repeated. ``media``: what is sent, what is accepted."""
+    headers = {"Content-Type": media[0], "Accept": media[1], SCOPE_HEADER: account.native_id}
+    return Request("POST", host(account) + path, headers=headers, body=body, encoding="json")
 
 
 def media_type(one: Level) -> str:
@@ -174,39 +173,6 @@ def id_filter(one: Level | str) -> str:
     return f"{one.removeprefix('/') if isinstance(one, str) else identity(one)}Filter"
 
 
-def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
-    """The first and last day of the campaign in the profile's time zone."""
-    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
-
-
-def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
-    """What Amazon would not take of the keywords, None where it takes them all."""
-    seen: set[tuple[str, str]] = set()
-    for keyword in keywords:
-        if (keyword.text, keyword.match) in seen:
-            return "the same keyword stands there twice with the same match"
-        seen.add((keyword.text, keyword.match))
-        wrong = _wrong(keyword.text)
-        if wrong is not None:
-            return f"keyword {len(seen)} {wrong}"
-    return None
-
-
-def _wrong(words: str) -> str | None:
-    if words != words.strip():
-        return "begins or ends with a blank"
-    if len(words.split()) > KEYWORD_WORDS:
-        return f"has more than {KEYWORD_WORDS} words"
-    if any(word[0] in "-+" or word[-1] in "-+" for word in words.split()):
-        return "has a - or + that does not stand inside a word"
-    if words.startswith(".") or words.endswith("."):
-        return "has a full stop at an end"
-    return "has a double quote without its partner" if words.count('"') % 2 else None
-
-
-# -- requests that only read --------------------------------------------------------------------------------------
-
-
 def profiles(address: str) -> Request:
     """The profiles of one region. It takes no scope; agencies (DSP) are left out."""
     return Request("GET", f"{address}/v2/profiles", query={"profileTypeFilter": f"{SELLER},{VENDOR}"})
@@ -216,31 +182,6 @@ def profile_name(profile: Mapping[str, Json]) -> str:
     """The account's name; sellers may have none."""
     name = text(profile, "/accountInfo/name")
     return name or " ".join(text(profile, at) or "" for at in ("/accountInfo/id", "/countryCode")).strip()
-
-
-def products(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    """The products of the inventory: those of an ASIN, those with words in the title, or all."""
-    body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
-    body["pageSize"] = min(limit, 300)
-    if suffix:
-        body |= {"asins": [suffix]} if ASIN_FORM(suffix) else {"searchStr": suffix}
-    return posted(account, PRODUCTS, PRODUCT_MEDIA, body | ({"cursorToken": cursor} if cursor else {}))
-
-
-def products_of_sku(account: Account, sku: str) -> Request:
-    """What the seller's inventory says of a sku."""
-    body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
-    return posted(account, PRODUCTS, PRODUCT_MEDIA, body)
-
-
-def found_products(response: Response) -> list[Mapping[str, Json]]:
-    """The products of an answer; older answers name the list otherwise."""
-    return rows(response.body, "/ProductMetadataList") or rows(response.body, "/ProductInfoList")
-
-
-def eligibility(account: Account, product: Mapping[str, Json]) -> Request:
-    """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
-    return posted(account, ELIGIBILITY, JSON_MEDIA, {"adType": "sp", "productDetailsList": [dict(product)]})
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -280,6 +221,26 @@ def item_error(item: Json, request_id: str | None) -> Found:
         found.append(Found((*((reason,) if reason else ()), kind, *listed_), said, request_id))
     found.sort(key=lambda one: 0 if BROKEN_ITEM in one.codes else 2 if THROTTLED_ITEM in one.codes else 1)
     return found[0] if found else Found((), None, request_id)
+
+
+def items(levels: Sequence[Level], step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What a 207 says of each sent item, by its ``index``; never by its place in the list."""
+    one = next(level for level in levels if level.kind == step.kind)
+    found = read(response.body, f"/{collection(one)}")
+    success, failed = (read(found, at, []) for at in ("/success", "/error"))
+    if not isinstance(found, Mapping) or not isinstance(success, list) or not isinstance(failed, list):
+        return None
+    answers: list[ItemAnswer] = []
+    for item, refused_ in [(item, False) for item in success] + [(item, True) for item in failed]:
+        position = read(item, "/index")
+        if not isinstance(position, int) or isinstance(position, bool):
+            return None
+        answers.append(
+            ItemAnswer(position, error=item_error(item, request_id_of(response)))
+            if refused_
+            else ItemAnswer(position, identifier(read(item, one.id)))
+        )
+    return answers
 
 
 def next_token(response: Response) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
-from decimal import Decimal
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, risk_of
@@ -12,7 +11,7 @@ from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
 from adsunify.steps import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, put, read, rows, text
+from adsunify.wire import Flow, Json, Request, put, rows, text
 
 from . import reads
 from .native import (
@@ -23,21 +22,17 @@ from .native import (
     MANUAL_TARGETING,
     PAUSED,
     SCOPE_HEADER,
-    VENDOR,
-    VENDOR_NAME,
     collection,
     daily_budget,
-    eligibility,
-    found_products,
     host,
     id_filter,
     identity,
-    limit_issues,
     media_type,
-    products_of_sku,
     serving_days,
 )
+from .settings import conflicts
 from .tables import AD, AD_GROUP, CAMPAIGN, KEYWORD, LIVE, NETWORK
+from .targeting import eligibility, found_products, products_of_sku
 
 ID = "id"
 """The output of every step: the id of what was written, or the ids in the order sent."""
@@ -304,30 +299,6 @@ def _misplaced(edit: Edit) -> Iterator[Issue]:
         yield Issue("creative", "not_supported", "Amazon Ads: the listing is the creative.")
 
 
-def _edit_issues(
-    account: Account, one: Level, native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
-) -> Iterator[Issue]:
-    """What spans fields or depends on the account: dates in order, not past, and the limits of the marketplace."""
-    vendors_campaign = one is CAMPAIGN and account.extras.get("accountType") == VENDOR
-    if vendors_campaign and len(str(changed.get("name", ""))) > VENDOR_NAME:
-        yield Issue("fields.name", "too_long", f"A vendor's campaign name has at most {VENDOR_NAME} characters.")
-    today = now.date().isoformat() if now is not None else ""
-    start = changed.get("startDate", text(native, "/startDate"))
-    end = changed.get("endDate")
-    if "startDate" in changed and changed["startDate"] < today:
-        yield Issue("fields.startAt", "past", "The campaign cannot start before today in the profile's time zone.")
-    if end is not None and end < today:
-        yield Issue("fields.endAt", "past", "The campaign cannot end before today in the profile's time zone.")
-    kept_end = changed.get("endDate", text(native, "/endDate"))
-    if ("startDate" in changed or end is not None) and start and kept_end and kept_end < start:
-        path = "fields.endAt" if end is not None else "fields.startAt"
-        yield Issue(path, "order", "The campaign cannot end before it starts.")
-    for member, at, path in (("budgets", "/budget/budget", "budget"), ("bids", "/defaultBid", "bid")):
-        amount = read(changed, at)
-        if amount is not None:
-            yield from limit_issues(account, member, f"fields.{path}", Decimal(amount))
-
-
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields of the unified vocabulary, laid beside what stands there now."""
     one = level(NETWORK, kind)
@@ -339,7 +310,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     changed: dict[str, Json] = {}
     for pointer, value in change.native.items():
         put(changed, pointer, value)
-    issues = list(_edit_issues(account, one, entity.native, changed, local_time(account, now)))
+    issues = list(conflicts(account, kind, entity.native, changed, local_time(account, now)))
     if issues:
         raise InvalidInput(issues)
     warnings = []

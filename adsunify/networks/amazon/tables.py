@@ -9,37 +9,31 @@ regional hosts, and its marketplace is its geography.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import whole_day
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue
 from adsunify.network import (
     Account,
     Catalog,
-    Entity,
     ErrorRule,
     Extra,
     Format,
     Input,
-    ItemAnswer,
     Level,
     Login,
     Metric,
     Network,
-    Setting,
     Template,
     timezone_of,
 )
 from adsunify.schedule import zone
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, read, text
+from adsunify.wire import Json, Request, Response, text
 
 from .native import (
-    AD_GROUP_NAME,
     ARCHIVED,
     BROKEN_ITEM,
     CODE,
@@ -51,31 +45,24 @@ from .native import (
     MARKETPLACES,
     PAUSED,
     PERMISSION,
-    PLACEMENTS,
     SELLER,
-    SELLER_NAME,
-    STRATEGIES,
     THROTTLED_ITEM,
     VENDOR,
     VERSION,
-    collection,
     daily_budget,
-    eligibility,
     error,
-    found_products,
     host,
-    item_error,
+    items,
     limit_issues,
     next_token,
     posted,
-    products,
     profile_name,
     profiles,
-    request_id_of,
     serving_days,
     unit,
-    wrong_keywords,
 )
+from .settings import SETTINGS
+from .targeting import eligibility, found_products, products, wrong_keywords
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -134,26 +121,6 @@ KEYWORD = _level(
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
 NAMED = ("campaign", "adGroup")
 """The kinds whose lists take a search: product ads have no name filter."""
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """What a 207 says of each sent item, by its ``index``; never by its place in the list."""
-    one = next(level for level in LEVELS if level.kind == step.kind)
-    found = read(response.body, f"/{collection(one)}")
-    success, failed = (read(found, at, []) for at in ("/success", "/error"))
-    if not isinstance(found, Mapping) or not isinstance(success, list) or not isinstance(failed, list):
-        return None
-    answers: list[ItemAnswer] = []
-    for item, refused_ in [(item, False) for item in success] + [(item, True) for item in failed]:
-        position = read(item, "/index")
-        if not isinstance(position, int) or isinstance(position, bool):
-            return None
-        answers.append(
-            ItemAnswer(position, error=item_error(item, request_id_of(response)))
-            if refused_
-            else ItemAnswer(position, identifier(read(item, one.id)))
-        )
-    return answers
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -226,108 +193,6 @@ FORMATS = (
             "Days are whole days in the profile's time zone.",
         ),
     ),
-)
-
-
-# -- settings -----------------------------------------------------------------------------------------------------
-
-
-def _unless_archived(entity: Entity, now: datetime | None) -> str | None:
-    # ARCHIVED_ENTITY_CANNOT_BE_MODIFIED
-    return "it is archived, which is final" if entity.get("state") == ARCHIVED else None
-
-
-def _before_start(entity: Entity, now: datetime | None) -> str | None:
-    # UPDATING_READ_ONLY_START_DATE. Dates in ISO form sort as text.
-    start = entity.get("startDate")
-    if now is not None and isinstance(start, str) and start <= now.date().isoformat():
-        return "the campaign has started"
-    return _unless_archived(entity, now)
-
-
-def _write_budget(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/budget": daily_budget(value)}
-
-
-def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/startDate": whole_day(value, account, "fields.startAt").isoformat()}
-
-
-def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/endDate": whole_day(value, account, "fields.endAt", ends=True).isoformat() if value else None}
-
-
-def _write_strategy(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/dynamicBidding": {"strategy": value, "placementBidding": _placements(entity)}}
-
-
-def _placements(entity: Entity) -> list[Json]:
-    found = read(entity, "/dynamicBidding/placementBidding")
-    return list(found) if isinstance(found, list) else []
-
-
-def _placement(name: str) -> Setting:
-    """A placement's adjustment; the strategy has to be sent along."""
-
-    def show(entity: Entity, account: Account) -> Json:
-        return next((read(one, "/percentage") for one in _placements(entity) if read(one, "/placement") == name), None)
-
-    def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-        strategy = text(entity, "/dynamicBidding/strategy")
-        if strategy is None:
-            raise refused(f"fields.{name}", "required", "The campaign has no bidStrategy yet; set it in the same edit.")
-        if isinstance(value, Decimal):
-            raise refused(f"fields.{name}", "type", f"{name} is a whole number of percent.")
-        others = [one for one in _placements(entity) if read(one, "/placement") != name]
-        own = [] if value is None else [{"placement": name, "percentage": value}]
-        return {"/dynamicBidding": {"strategy": strategy, "placementBidding": others + own}}
-
-    return Setting(
-        "campaign",
-        name,
-        "/dynamicBidding/placementBidding",
-        "number",
-        minimum="0",
-        maximum="900",
-        clears=True,
-        lock=_unless_archived,
-        read=show,
-        write=write,
-        note=f"{name}: bids there are raised by so many percent.",
-    )
-
-
-_DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the profile's time zone."
-_FINAL = "fixed when it is made; delete it and make another"
-
-SETTINGS = (
-    Setting("campaign", "name", "/name", longest=SELLER_NAME, lock=_unless_archived),
-    Setting(
-        "campaign", "budget", "/budget/budget", "money", period="daily", lock=_unless_archived, write=_write_budget
-    ),
-    Setting("campaign", "startAt", "/startDate", "day", lock=_before_start, write=_write_start, note=_DAYS_NOTE),
-    Setting("campaign", "endAt", "/endDate", "day", clears=True, lock=_unless_archived, write=_write_end),
-    Setting(
-        "campaign",
-        "bidStrategy",
-        "/dynamicBidding/strategy",
-        "choice",
-        choices=STRATEGIES,
-        lock=_unless_archived,
-        write=_write_strategy,
-    ),
-    *(_placement(name) for name in PLACEMENTS),
-    Setting("campaign", "portfolio", "/portfolioId", clears=True, lock=_unless_archived),
-    Setting("campaign", "targetingType", "/targetingType", lock=_FINAL),  # (unverified)
-    Setting("adGroup", "name", "/name", longest=AD_GROUP_NAME, lock=_unless_archived),
-    Setting(
-        "adGroup", "bid", "/defaultBid", "money", lock=_unless_archived, note="Keywords with a bid keep their own."
-    ),
-    Setting("adGroup", "campaignId", "/campaignId", lock=_FINAL),
-    Setting("ad", "sku", "/sku", lock=_FINAL),
-    Setting("ad", "asin", "/asin", lock=_FINAL),
-    Setting("ad", "campaignId", "/campaignId", lock=_FINAL),
-    Setting("ad", "adGroupId", "/adGroupId", lock=_FINAL),
 )
 
 
@@ -407,6 +272,9 @@ CATALOGS = (
         note="campaign_budget_usage:<campaign id>",
     ),
 )
+
+
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
 
 TEMPLATES = (
     Template(
@@ -492,7 +360,7 @@ NETWORK = Network(
         Extra("accountType", "whether listings are named by sku or by asin (KDP authors: vendor)", (SELLER, VENDOR)),
         Extra("countryCode", "the marketplace, whose limits of bids and budgets then count", tuple(MARKETPLACES)),
     ),
-    items=items,
+    items=partial(items, LEVELS),
     notes=(
         "A profile is a marketplace: there is no geographic targeting. Deleting archives, which is final.",
         "Report figures are restated for 3 days, conversions for longer.",

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
-from adsunify.network import Account, Found, Level, Unit, currency_of
+from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of
 from adsunify.schedule import instant
-from adsunify.wire import Json, Request, Response, need, read, rows, text
+from adsunify.steps import Step
+from adsunify.wire import Json, Request, Response, dumps, identifier, need, read, rows, text
 
 CODE = "apple"
 VERSION = "Apple Ads Platform API 1.0"
@@ -53,7 +60,7 @@ LARGEST_ID = 2**63 - 1
 ITEM_ERROR = "item_error"
 
 
-# -- ids, money, times --------------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
 
 
 def number(identifier: str, path: str) -> int:
@@ -115,6 +122,51 @@ def queried(account: Account, path: str, filters: Sequence[Json], offset: int = 
     body: dict[str, Json] = {"filters": list(filters)} if filters else {}
     body["pagination"] = {"offset": offset, "pageSize": size, "fetchTotalCount": True}
     return Request("POST", f"{API}/{path}/query", headers=context(account), body=body, encoding="json")
+
+
+# -- signing ------------------------------------------------------------------------------------------------------
+
+AUDIENCE = "https://appleid.apple.com"
+LIFETIME = 5 * 60
+"""Seconds. Apple takes less than 180 days; each secret serves one request."""
+_HALF = 32  # bytes of each of the two numbers of a P-256 signature
+
+
+def private_key(pem: str) -> ec.EllipticCurvePrivateKey:
+    """The key of a PEM text, ``BEGIN EC PRIVATE KEY`` or ``BEGIN PRIVATE KEY``.
+
+    Raises InvalidInput at ``privateKey`` for what is no unencrypted EC P-256 key; nothing of it is told.
+    """
+    try:
+        found = serialization.load_pem_private_key(pem.encode(), None)
+    except (ValueError, TypeError, UnsupportedAlgorithm):  # no PEM; encrypted; a curve that nobody knows
+        found = None
+    if not isinstance(found, ec.EllipticCurvePrivateKey) or not isinstance(found.curve, ec.SECP256R1):
+        raise refused("privateKey", "malformed", "must be an EC P-256 private key in PEM form, without a password.")
+    return found
+
+
+def client_secret(client_id: str, team_id: str, key_id: str, pem: str, now: int) -> str:
+    """The signed secret. ``now``: milliseconds. Raises InvalidInput as :func:`private_key`.
+
+    The signature's own random number follows from key and text (RFC 6979): equal input, equal secret.
+    """
+    issued = now // 1000
+    header = {"alg": "ES256", "kid": key_id}
+    claims = {"iss": team_id, "sub": client_id, "aud": AUDIENCE, "iat": issued, "exp": issued + LIFETIME}
+    signed = f"{_part(header)}.{_part(claims)}"
+    algorithm = ec.ECDSA(hashes.SHA256(), deterministic_signing=True)
+    # JOSE takes the two numbers as they are, one after the other, not the DER that cryptography makes.
+    numbers = decode_dss_signature(private_key(pem).sign(signed.encode("ascii"), algorithm))
+    return f"{signed}.{_text(b''.join(number.to_bytes(_HALF, 'big') for number in numbers))}"
+
+
+def _part(value: Json) -> str:
+    return _text(dumps(value).encode())
+
+
+def _text(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode("ascii")
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
@@ -182,6 +234,56 @@ def _parts(given: Json, name: str) -> Iterator[Json]:
 def _said(one: Json) -> str | None:
     message, field = text(one, "/message"), text(one, "/info/field")
     return f"{message} ({field})" if message and field else message
+
+
+def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What a bulk answer says of each sent item, by ``correlationId``.
+
+    Bulk operations: all or nothing, so one refused item, or an error beside the items, refuses them all; a new id
+    beside a refusal contradicts that, and leaves its item open.
+    """
+    sent = read(request.body, "/items")
+    if not isinstance(sent, list):
+        return None
+    request_id = response.headers.get(REQUEST_ID_HEADER)
+    outer = read(response.body, "/error")
+    listed = read(response.body, "/result")
+    if listed is None and outer is not None:  # no item was processed
+        failed = told(outer, request_id)
+        return [ItemAnswer(position, error=_refused(failed)) for position in range(len(sent))]
+    if not isinstance(listed, list):
+        return None
+    positions = {read(one, "/correlationId"): position for position, one in enumerate(sent)}
+    answered: dict[int, Json] = {}
+    for one in listed:
+        correlation = read(one, "/correlationId")
+        if not isinstance(correlation, int) or correlation not in positions or positions[correlation] in answered:
+            return None
+        answered[positions[correlation]] = one
+    bad = next((one for one in answered.values() if read(one, "/success") is not True), None)
+    failed = told(outer if outer is not None else _error_of(bad), request_id)
+    answers = []
+    for position, one in answered.items():
+        done = read(one, "/success") is True
+        named = identifier(read(one, "/result/id")) if done else None
+        wanted = identifier(read(sent[position], "/data/id"))
+        if bad is None and outer is None:
+            answers.append(ItemAnswer(position, named if wanted in (None, named) else None))
+        elif named is not None and step.action == "create":
+            answers.append(ItemAnswer(position, named, told(None, request_id)))
+        else:
+            own = failed if done else told(_error_of(one) or outer, request_id)
+            answers.append(ItemAnswer(position, error=_refused(own)))
+    return answers
+
+
+def _error_of(item: Json) -> Json:
+    given = read(item, "/error")
+    return given if given is not None else read(item, "/errors/0")
+
+
+def _refused(found: Found) -> Found:
+    return Found((*found.codes, ITEM_ERROR), found.message, found.request_id)
 
 
 def wait(response: Response) -> float | None:

@@ -17,6 +17,7 @@ from adsunify.wire import Flow, Json, Request, put, read, text
 
 from . import native as apple
 from . import reads
+from .settings import conflicts
 from .tables import AD, AD_GROUP, CAMPAIGN, KEYWORD, NETWORK, app
 from .targeting import campaign_targeting, countries_of, group_targeting, merged
 
@@ -167,7 +168,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return (yield from settled(_plan(account, "create", *steps, warnings=list(_warnings(brief, now)))))
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(account: Account, one: Level, entity_id: str, status: str, key: str = "") -> Step:
@@ -286,17 +287,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _conflicts(before: Mapping[str, Json], changed: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    after = {**before, **changed}
-    start, end = apple.moment(after.get("startTime")), apple.moment(after.get("endTime"))
-    if "endTime" in changed and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if not {"startTime", "endTime"}.isdisjoint(changed) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "endTime" in changed else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
-
-
 def _edit_warnings(changed: Body) -> Iterator[str]:
     if changed.get("automatedKeywordsOptIn") is True:
         yield "Search Match adds search terms beyond the ad group's keywords."
@@ -321,7 +311,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         for pointer, value in fields.native.items():
             put(changed, pointer, value)
         told += fields.changes
-        issues += _conflicts(current.native, changed, now)
+        issues += conflicts(current.native, changed, now)
     except InvalidInput as problem:
         issues += problem.issues
     try:

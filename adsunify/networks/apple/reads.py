@@ -33,14 +33,13 @@ from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, read, rows, text
 
 from . import native as apple
-from .signing import client_secret, private_key
 from .tables import AD_GROUP, CAMPAIGN, KEYWORD, LEVELS, METRICS, NETWORK, offset_of
 
 GIVEN = ("clientId", "teamId", "keyId", "privateKey")
 """What a person gives to connect; kept, for every token is asked for with them."""
 
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def _token(given: Mapping[str, str], now: int) -> Request:
@@ -48,7 +47,7 @@ def _token(given: Mapping[str, str], now: int) -> Request:
         apple.TOKEN,
         grant_type="client_credentials",
         client_id=given["clientId"],
-        client_secret=client_secret(given["clientId"], given["teamId"], given["keyId"], given["privateKey"], now),
+        client_secret=apple.client_secret(given["clientId"], given["teamId"], given["keyId"], given["privateKey"], now),
         scope=apple.PERMISSION,
     )
 
@@ -58,7 +57,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
     missing = [Issue(name, "required", "Apple Ads needs it to connect.") for name in GIVEN if not answer.get(name)]
     if missing:
         raise InvalidInput(missing)
-    private_key(answer["privateKey"])
+    apple.private_key(answer["privateKey"])
     given = {name: answer[name] for name in GIVEN}
     return (yield from connecting.exchange(NETWORK, _token(given, now), now, Credentials("", extras=given)))
 

@@ -1,12 +1,12 @@
-"""What Apple lets be changed, level by level, and what locks it."""
+"""What an edit may change at Apple, level by level, why the rest is locked, and what the changes contradict."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.errors import refused
+from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Setting, words
 from adsunify.schedule import instant
 from adsunify.steps import Kind
@@ -15,21 +15,26 @@ from adsunify.wire import Json, read, text
 from . import native as apple
 from .targeting import COUNTRIES, INCLUDE, not_native
 
+# -- locks --------------------------------------------------------------------------------------------------------
+
 
 def _gone(entity: Entity, now: datetime | None) -> str | None:
     return "it is deleted" if entity.get("deleted") is True else None
-
-
-def _strategy(entity: Entity, **more: Json) -> dict[str, Json]:
-    """A whole bidStrategy: its pair, which is always sent, the bid that it holds, and changes."""
-    held = read(entity, "/bidStrategy")
-    return {**(held if isinstance(held, Mapping) else {}), **more}
 
 
 def _automatic(entity: Entity, now: datetime | None) -> str | None:
     if read(entity, "/bidStrategy/bidStrategyType") == apple.MAX_CONVERSIONS:
         return f"{apple.MAX_CONVERSIONS} bids by itself"
     return _gone(entity, now)
+
+
+# -- values -------------------------------------------------------------------------------------------------------
+
+
+def _strategy(entity: Entity, **more: Json) -> dict[str, Json]:
+    """A whole bidStrategy: its pair, which is always sent, the bid that it holds, and changes."""
+    held = read(entity, "/bidStrategy")
+    return {**(held if isinstance(held, Mapping) else {}), **more}
 
 
 def _write_bid(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -71,11 +76,12 @@ def _time(kind: Kind, field: str, member: str) -> Setting:
     return Setting(kind, field, f"/{member}", "instant", lock=_gone, read=show, write=write)
 
 
+# -- the table ----------------------------------------------------------------------------------------------------
+
 _name = partial(Setting, field="name", native="/name", longest=apple.NAME_LENGTH, lock=_gone)
 _status = partial(Setting, field="status", native="/status", unit="choice", choices=apple.STATUSES, lock=_gone)
 AT_CREATION = "it is set at creation"
 ANOTHER_AD = "create a new ad"
-
 SETTINGS = (
     _name("campaign"),
     Setting(
@@ -118,3 +124,17 @@ SETTINGS = (
     _status("ad"),
     *(Setting("ad", name, f"/{name}", lock=ANOTHER_AD) for name in words("adGroupId creativeId")),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def conflicts(before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {**before, **changed}
+    start, end = apple.moment(after.get("startTime")), apple.moment(after.get("endTime"))
+    if "endTime" in changed and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    if not {"startTime", "endTime"}.isdisjoint(changed) and start is not None and end is not None and end <= start:
+        at = "fields.endAt" if "endTime" in changed else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")

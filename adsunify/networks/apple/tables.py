@@ -11,7 +11,7 @@ groups, ads, keywords and bulk operations, creatives, geo targeting, reports, ch
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
@@ -23,10 +23,8 @@ from adsunify.network import (
     ErrorRule,
     Extra,
     Format,
-    Found,
     Goal,
     Input,
-    ItemAnswer,
     Level,
     Login,
     Metric,
@@ -35,8 +33,7 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, read, text
+from adsunify.wire import Json, Request, Response, text
 
 from . import native as apple
 from .settings import SETTINGS
@@ -89,56 +86,6 @@ KEYWORD = _level(
     note="Keywords are shown and switched on with their campaign; they have no endpoints of their own here.",
 )
 LEVELS = (CAMPAIGN, AD_GROUP, AD, KEYWORD)
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """What a bulk answer says of each sent item, by ``correlationId``.
-
-    Bulk operations: all or nothing, so one refused item, or an error beside the items, refuses them all; a new id
-    beside a refusal contradicts that, and leaves its item open.
-    """
-    sent = read(request.body, "/items")
-    if not isinstance(sent, list):
-        return None
-    request_id = response.headers.get(apple.REQUEST_ID_HEADER)
-    outer = read(response.body, "/error")
-    listed = read(response.body, "/result")
-    if listed is None and outer is not None:  # no item was processed
-        failed = apple.told(outer, request_id)
-        return [ItemAnswer(position, error=_refused(failed)) for position in range(len(sent))]
-    if not isinstance(listed, list):
-        return None
-    positions = {read(one, "/correlationId"): position for position, one in enumerate(sent)}
-    told: dict[int, Json] = {}
-    for one in listed:
-        correlation = read(one, "/correlationId")
-        if not isinstance(correlation, int) or correlation not in positions or positions[correlation] in told:
-            return None
-        told[positions[correlation]] = one
-    bad = next((one for one in told.values() if read(one, "/success") is not True), None)
-    failed = apple.told(outer if outer is not None else _error_of(bad), request_id)
-    answers = []
-    for position, one in told.items():
-        done = read(one, "/success") is True
-        named = identifier(read(one, "/result/id")) if done else None
-        wanted = identifier(read(sent[position], "/data/id"))
-        if bad is None and outer is None:
-            answers.append(ItemAnswer(position, named if wanted in (None, named) else None))
-        elif named is not None and step.action == "create":
-            answers.append(ItemAnswer(position, named, apple.told(None, request_id)))
-        else:
-            own = failed if done else apple.told(_error_of(one) or outer, request_id)
-            answers.append(ItemAnswer(position, error=_refused(own)))
-    return answers
-
-
-def _error_of(item: Json) -> Json:
-    given = read(item, "/error")
-    return given if given is not None else read(item, "/errors/0")
-
-
-def _refused(found: Found) -> Found:
-    return Found((*found.codes, apple.ITEM_ERROR), found.message, found.request_id)
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -421,7 +368,7 @@ NETWORK = Network(
         Extra("contentProvider", "Whether a provider of apps is delegated to it.", ("true", "false")),
     ),
     wait=apple.wait,
-    items=items,
+    items=apple.items,
     notes=(
         "Of the ads of an ad group one may be enabled at a time.",
         "Daily figures reach back 90 days.",

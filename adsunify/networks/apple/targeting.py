@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief, Keyword
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.editing import identities, targeted
+from adsunify.errors import refused
 from adsunify.network import words
 from adsunify.steps import Change, Kind
 from adsunify.wire import Json, read
@@ -131,11 +132,9 @@ Part = Callable[[Json, str], dict[str, dict[str, Json]]]
 
 def _ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> list[str]:
     for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            raise refused(f"{path}/{index}.radiusKm", "not_supported", "Apple Ads: only Apple Maps targets a radius.")
         if not fits(item["id"]):
             raise refused(f"{path}/{index}.id", "invalid", f"Apple Ads: this is written {form}.")
-    return list(dict.fromkeys(item["id"] for item in items))
+    return identities("Apple Ads", items, path)
 
 
 def _countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
@@ -194,18 +193,9 @@ def merged(kind: Kind, targeting: Json, wanted: Mapping[str, Json]) -> tuple[dic
     list, which replaces the list there in any case.
     """
     native: dict[str, Json] = dict(targeting) if isinstance(targeting, Mapping) else {}
-    parts, changes, issues = PARTS.get(kind, {}), [], []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in parts:
-            takes = ", ".join(parts) or "nothing"
-            issues.append(Issue(path, "not_supported", f"Apple Ads targets by these on this level: {takes}."))
-            continue
-        try:
-            new = parts[name](value, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
+
+    def lay(name: str, part: Part, value: Json, path: str) -> Change:
+        new = part(value, path)
         before = {dimension: native.get(dimension) for dimension in new if native.get(dimension) is not None}
         for dimension, lists in new.items():
             held = native.get(dimension)
@@ -213,9 +203,9 @@ def merged(kind: Kind, targeting: Json, wanted: Mapping[str, Json]) -> tuple[dic
             if held or any(lists.values()):
                 native[dimension] = {**held, **lists}
         after = {dimension: native[dimension] for dimension in new if dimension in native}
-        changes.append(Change(name, before or None, after or None))
-    if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
-        issues.append(Issue("targeting.ageMin", "invalid", f"Apple Ads: {wrong}."))
-    if issues:
-        raise InvalidInput(issues)
+        return Change(name, before or None, after or None)
+
+    changes = targeted("Apple Ads on this level", PARTS.get(kind, {}), wanted, lay)
+    if {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
+        raise refused("targeting.ageMin", "invalid", f"Apple Ads: {wrong}.")
     return native, changes

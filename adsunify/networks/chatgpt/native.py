@@ -55,59 +55,6 @@ LARGEST_PAGE, GEO_PAGE, REPORT_PAGE = 500, 100, 2_000
 FIRST_WAIT = 5.0  # seconds; where a throttled answer names no time
 
 
-# -- addresses and lists ------------------------------------------------------------------------------------------
-
-
-def get(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
-    """A read."""
-    return Request("GET", f"{API}/{path}", slots, query or {}, HEADERS)
-
-
-def arrays(request: Request, query: Iterable[tuple[str, str]]) -> Request:
-    """The read with a query in which names come again: arrays have names that end in ``[]``."""
-    return evolve(request, query_raw=urlencode(list(query), quote_via=quote))
-
-
-def single(one: Level, entity_id: str) -> Request:
-    """The read of one entity."""
-    return get(f"{one.path}/{{id}}", id=entity_id)
-
-
-def listed(one: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
-    """One page of a level. Ads API: the parent is required, though without it the whole account is told."""
-    owner = {} if parent_id is None else {one.parent.removeprefix("/"): parent_id}
-    return get(one.path, owner | paged(limit, cursor))
-
-
-def paged(limit: int, cursor: str | None = None) -> dict[str, str]:
-    """The query of one page."""
-    return {"limit": str(min(limit, LARGEST_PAGE))} | ({} if cursor is None else {"after": cursor})
-
-
-def data(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list; one that has none is empty, but it is there."""
-    need(response.body, "/data", "list")
-    return rows(response.body, "/data", "list")
-
-
-def next_cursor(response: Response) -> str | None:
-    """The cursor of the next page."""
-    body = response.body
-    more = isinstance(body, Mapping) and body.get("has_more") is True
-    return identifier(body.get("last_id")) if more else None
-
-
-def following(request: Request, response: Response) -> Request | None:
-    """The request of the next page."""
-    cursor = next_cursor(response)
-    return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
-
-
-def event_settings(limit: int, cursor: str | None = None) -> Request:
-    """The events that campaigns can be led by."""
-    return get("conversions/event_settings", paged(limit, cursor))
-
-
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
@@ -164,7 +111,61 @@ def shown_time(value: Json) -> str | None:
     return None if found is None else utc_text(found)
 
 
-# -- errors -------------------------------------------------------------------------------------------------------
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def get(path: str, query: Mapping[str, str] | None = None, **slots: str) -> Request:
+    """A read."""
+    return Request("GET", f"{API}/{path}", slots, query or {}, HEADERS)
+
+
+def arrays(request: Request, query: Iterable[tuple[str, str]]) -> Request:
+    """The read with a query in which names come again: arrays have names that end in ``[]``."""
+    return evolve(request, query_raw=urlencode(list(query), quote_via=quote))
+
+
+def single(one: Level, entity_id: str) -> Request:
+    """The read of one entity."""
+    return get(f"{one.path}/{{id}}", id=entity_id)
+
+
+def listed(one: Level, parent_id: str | None, limit: int, cursor: str | None = None) -> Request:
+    """One page of a level. Ads API: the parent is required, though without it the whole account is told."""
+    owner = {} if parent_id is None else {one.parent.removeprefix("/"): parent_id}
+    return get(one.path, owner | paged(limit, cursor))
+
+
+def paged(limit: int, cursor: str | None = None) -> dict[str, str]:
+    """The query of one page."""
+    return {"limit": str(min(limit, LARGEST_PAGE))} | ({} if cursor is None else {"after": cursor})
+
+
+def event_settings(limit: int, cursor: str | None = None) -> Request:
+    """The events that campaigns can be led by."""
+    return get("conversions/event_settings", paged(limit, cursor))
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+def data(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list; one that has none is empty, but it is there."""
+    need(response.body, "/data", "list")
+    return rows(response.body, "/data", "list")
+
+
+def next_cursor(response: Response) -> str | None:
+    """The cursor of the next page."""
+    body = response.body
+    more = isinstance(body, Mapping) and body.get("has_more") is True
+    return identifier(body.get("last_id")) if more else None
+
+
+def following(request: Request, response: Response) -> Request | None:
+    """The request of the next page."""
+    cursor = next_cursor(response)
+    return None if cursor is None else evolve(request, query={**request.query, "after": cursor})
+
 
 NOT_JSON = "not_json"
 """What we call an answer that is a page of something in between, and so may stand for anything."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from attrs import evolve
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import InvalidInput, Issue, LookupNeeded, ProviderError, ProviderNotFound, refused
 from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import pages, settled
+from adsunify.reading import settled
 from adsunify.steps import (
     Action,
     Binding,
@@ -27,13 +28,13 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, Request, ident, rows, text
+from adsunify.wire import Flow, Json, Request
 
 from . import native as openai
 from .reads import entity
-from .settings import kept, per_thousand, wrong_url
+from .settings import conflicts, kept, per_thousand, wrong_url
 from .tables import AD, AD_GROUP, CAMPAIGN, GOALS, NETWORK, bid_of
-from .targeting import EVERYWHERE, merged
+from .targeting import EVERYWHERE, event_of, merged
 
 ID = "id"
 IMAGE = "image"
@@ -44,6 +45,9 @@ FINAL = "Archiving is final: what is archived can neither be changed nor served 
 UNSEEN = "OpenAI did not tell what it is now: what is archived cannot be changed."
 REVIEWED_AGAIN = "The changed creative is reviewed anew, and the ad may not serve until then."
 Body = dict[str, Json]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _write(path: str, body: Body | None, **slots: str) -> Request:
@@ -110,27 +114,6 @@ def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", wa
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _event(brief: CampaignBrief) -> Flow[str]:
-    """The event that leads the campaign: a standard one, not archived, with a source."""
-    path, wanted = "platform.conversionEvent", brief.platform.conversion_event or ""
-    asked = openai.event_settings(openai.LARGEST_PAGE)
-    found = None
-    for answer in (yield from pages(NETWORK, asked, openai.following)):
-        found = next((one for one in openai.data(answer) if text(one, "/id") == wanted), found)
-    if found is None:
-        raise refused(path, "not_found", "OpenAI has no such event in the account; see the catalog conversion_events.")
-    if found.get("archived") is True:
-        raise refused(path, "ineligible", "The event is archived.")
-    if found.get("custom_event_name") is not None:
-        raise refused(path, "ineligible", "A custom event cannot lead a campaign; take a standard one.")
-    sources = [ident(source, "/id", "source") for source in rows(found, "/sources", "event setting")]
-    if not sources:
-        raise refused(path, "ineligible", "The event is linked to no source.")
-    if brief.platform.pixel_id not in (None, *sources):
-        raise refused("platform.pixelId", "conflict", f"The event's sources are {', '.join(sources)}.")
-    return wanted
-
-
 def _campaign(account: Account, brief: CampaignBrief, event: str | None) -> Body:
     schedule = brief.schedule
     body: Body = {
@@ -180,7 +163,7 @@ def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> I
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Image (unless it is there already), campaign with the budget, ad group with the bid, ad; all paused."""
-    event = (yield from _event(brief)) if brief.goal == "conversions" else None
+    event = (yield from event_of(NETWORK, brief)) if brief.goal == "conversions" else None
     image = brief.creative.image_url
     first = () if image is None else (_upload(image),)
     shown = () if image is None else (Binding("/body/creative/file_id", IMAGE, ID),)
@@ -302,7 +285,7 @@ def plan_update(
     one = level(NETWORK, kind)
     issues = list(_foreign(payload, openai.STATUSES))
     member = one.parent.removeprefix("/")
-    if member in payload:
+    if one.parent and member in payload:
         issues.append(Issue(f"payload.{member}", "locked", f"OpenAI: the {CALLED[one.parent_kind]} is fixed."))
     if not one.parent and parent_id is not None:
         issues.append(Issue("parentId", "not_supported", "A campaign of OpenAI has no parent."))
@@ -337,7 +320,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-PARTS = ("headline", "body", "url")
+PARTS = {name: name for name in ("headline", "body", "url")}
 """What an edit may name under ``creative`` as well as under ``fields``."""
 IMAGES = {"imageUrl": "image_url", "existingId": "file_id"}
 
@@ -360,38 +343,15 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
         yield Issue("creative.existingId", "conflict", "Give the image by imageUrl or by existingId.")
 
 
-def _told(edit: Edit, issue: Issue) -> Issue:
-    """An issue at the place where the caller wrote the value."""
-    name = issue.path.removeprefix("fields.")
-    return evolve(issue, path=f"creative.{name}") if name in edit.creative else issue
-
-
-def _conflicts(edit: Edit, before: Mapping[str, Json], changed: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    if {"start_time", "end_time"}.isdisjoint(changed):
-        return
-    after = {**before, **changed}
-    start, end = openai.moment(after.get("start_time")), openai.moment(after.get("end_time"))
-    if "endAt" in edit.fields and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "endAt" in edit.fields else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
-
-
 Part = tuple[Body, list[Change]]
 
 
 def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
-    named = {name: value for name, value in edit.creative.items() if name in PARTS}
     # A bid for impressions is edited per thousand, and is natively for a single one.
     network = evolve(NETWORK, unit=openai.unit_of_impressions) if per_thousand(native) else NETWORK
-    try:
-        done = edited(network, account, kind, native, evolve(edit, fields={**edit.fields, **named}), now)
-    except InvalidInput as problem:
-        raise InvalidInput([_told(edit, issue) for issue in problem.issues]) from None
+    done = edited(network, account, kind, native, edit, now, PARTS)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(_conflicts(edit, native, body, now))
+    issues = list(conflicts(edit, native, body, now))
     if issues:
         raise InvalidInput(issues)
     return body, list(done.changes)
@@ -429,22 +389,11 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     native = (yield from entity(account, kind, entity_id)).native
     if native.get("status") == openai.ARCHIVED:
         raise refused("entityId", "locked", f"The {CALLED[kind]} is archived, which is final.")
-    body: Body = {}
-    changes: list[Change] = []
-    for part in (_fields, _targeting):
-        try:
-            changed, told = part(account, kind, native, edit, now)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        body |= changed
-        changes += told
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting)
+    body, changes = together(partial(part, account, kind, native, edit, now) for part in parts)
     body, told, upload = _image(native, edit, body)
     changes += told
-    if not body:
-        raise refused("fields", "required", "Name at least one thing to change.")
+    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     bindings = () if upload is None else (Binding("/body/creative/file_id", IMAGE, ID),)
     update = _update(one, entity_id, does, body, *bindings, changes=changes)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.errors import refused
+from adsunify.editing import Edit
+from adsunify.errors import Issue, refused
 from adsunify.money import major
 from adsunify.network import Account, Entity, Period, Setting, counted
 from adsunify.wire import Json, read
@@ -16,12 +17,54 @@ from . import native as openai
 Written = Mapping[str, Json]
 
 
+# -- locks --------------------------------------------------------------------------------------------------------
+
+
 def _alive(entity: Entity, now: datetime | None) -> str | None:
     return "it is archived, which is final" if entity.get("status") == openai.ARCHIVED else None
 
 
 def _fixed(reason: str) -> str:
     return f"fixed when it is made: {reason}"
+
+
+def per_thousand(entity: Entity) -> bool:
+    """Whether people count the ad group's bid per thousand impressions; natively it is per impression."""
+    return bool(read(entity, "/bidding_config/billing_event_type") == openai.IMPRESSION)
+
+
+def limit_of(entity: Entity) -> str | None:
+    """The kind of budget in use: the member of ``budget`` that holds it."""
+    limits = (openai.LIFETIME_LIMIT, openai.DAILY_LIMIT)
+    return next((name for name in limits if read(entity, f"/budget/{name}") is not None), None)
+
+
+def _period(entity: Entity) -> Period | None:
+    name = limit_of(entity)
+    return None if name is None else "daily" if name == openai.DAILY_LIMIT else "lifetime"
+
+
+def _no_budget(entity: Entity, now: datetime | None) -> str | None:
+    return _alive(entity, now) if limit_of(entity) else "no budget of a known kind is set"
+
+
+def _led(entity: Entity, now: datetime | None) -> str | None:
+    led = entity.get("bidding_type") == openai.CONVERSIONS
+    return _fixed("the campaign is led by this event") if led else _alive(entity, now)
+
+
+def _no_bid(entity: Entity, now: datetime | None) -> str | None:
+    strategy = read(entity, "/bidding_config/strategy")
+    return f"{strategy} takes no bid" if strategy in openai.AUTOMATIC else _alive(entity, now)
+
+
+def _not_a_card(entity: Entity, now: datetime | None) -> str | None:
+    kind = read(entity, "/creative/type")
+    card = kind == openai.CHAT_CARD
+    return _alive(entity, now) if card else f"its creative is no {openai.CHAT_CARD}; change it with a native update"
+
+
+# -- values -------------------------------------------------------------------------------------------------------
 
 
 def _between(value: Json, lengths: tuple[int, int], field: str) -> None:
@@ -43,29 +86,8 @@ def _write_name(value: Json, entity: Entity, account: Account) -> Written:
     return {"/name": value}
 
 
-_name = partial(Setting, field="name", native="/name", lock=_alive, write=_write_name)
-
-
-# -- campaigns ----------------------------------------------------------------------------------------------------
-
-
-def limit_of(entity: Entity) -> str | None:
-    """The kind of budget in use: the member of ``budget`` that holds it."""
-    limits = (openai.LIFETIME_LIMIT, openai.DAILY_LIMIT)
-    return next((name for name in limits if read(entity, f"/budget/{name}") is not None), None)
-
-
 def _budget(entity: Entity) -> str:
     return f"/budget/{limit_of(entity) or openai.LIFETIME_LIMIT}"
-
-
-def _period(entity: Entity) -> Period | None:
-    name = limit_of(entity)
-    return None if name is None else "daily" if name == openai.DAILY_LIMIT else "lifetime"
-
-
-def _no_budget(entity: Entity, now: datetime | None) -> str | None:
-    return _alive(entity, now) if limit_of(entity) else "no budget of a known kind is set"
 
 
 def _write_budget(value: Json, entity: Entity, account: Account) -> Written:
@@ -84,26 +106,8 @@ def _instant(field: str, member: str, note: str) -> Setting:
     )
 
 
-def _led(entity: Entity, now: datetime | None) -> str | None:
-    led = entity.get("bidding_type") == openai.CONVERSIONS
-    return _fixed("the campaign is led by this event") if led else _alive(entity, now)
-
-
 def _write_events(value: Json, entity: Entity, account: Account) -> Written:
     return {"/conversion_event_setting_ids": value or []}
-
-
-# -- ad groups ----------------------------------------------------------------------------------------------------
-
-
-def per_thousand(entity: Entity) -> bool:
-    """Whether people count the ad group's bid per thousand impressions; natively it is per impression."""
-    return bool(read(entity, "/bidding_config/billing_event_type") == openai.IMPRESSION)
-
-
-def _no_bid(entity: Entity, now: datetime | None) -> str | None:
-    strategy = read(entity, "/bidding_config/strategy")
-    return f"{strategy} takes no bid" if strategy in openai.AUTOMATIC else _alive(entity, now)
 
 
 def _show_bid(entity: Entity, account: Account) -> Json:
@@ -120,15 +124,6 @@ def _write_hints(value: Json, entity: Entity, account: Account) -> Written:
     if value and len(value) > openai.MOST_HINTS:
         raise refused("fields.context_hints", "too_long", f"OpenAI takes at most {openai.MOST_HINTS} hints.")
     return {"/context_hints": value or []}
-
-
-# -- ads ----------------------------------------------------------------------------------------------------------
-
-
-def _not_a_card(entity: Entity, now: datetime | None) -> str | None:
-    kind = read(entity, "/creative/type")
-    card = kind == openai.CHAT_CARD
-    return _alive(entity, now) if card else f"its creative is no {openai.CHAT_CARD}; change it with a native update"
 
 
 def _write_part(member: str, wrong: Callable[[Json], str | None], field: str) -> Callable[..., Written]:
@@ -157,6 +152,11 @@ def wrong_url(value: Json) -> str | None:
     """What is wrong with a destination."""
     good = value.lower().startswith(("http://", "https://")) and len(value) <= openai.URL_LENGTH
     return None if good else f"an address begins with http or https and has at most {openai.URL_LENGTH} characters"
+
+
+# -- the table ----------------------------------------------------------------------------------------------------
+
+_name = partial(Setting, field="name", native="/name", lock=_alive, write=_write_name)
 
 
 def _part(field: str, member: str, wrong: Callable[[Json], str | None]) -> Setting:
@@ -211,3 +211,21 @@ SETTINGS = (
     Setting("ad", "ad_group_id", "/ad_group_id", lock=_fixed("make another ad")),
     Setting("ad", "type", "/creative/type", lock=_fixed("make another ad")),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def conflicts(
+    edit: Edit, before: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None
+) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    if {"start_time", "end_time"}.isdisjoint(changed):
+        return
+    after = {**before, **changed}
+    start, end = openai.moment(after.get("start_time")), openai.moment(after.get("end_time"))
+    if "endAt" in edit.fields and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    if start is not None and end is not None and end <= start:
+        at = "fields.endAt" if "endAt" in edit.fields else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")

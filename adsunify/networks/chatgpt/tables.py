@@ -9,7 +9,7 @@ replaces nested objects whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import partial
@@ -31,7 +31,7 @@ from adsunify.network import (
     whole_units,
     words,
 )
-from adsunify.wire import Json, Request
+from adsunify.wire import Columns, Json, Request
 
 from . import native as openai
 from .settings import SETTINGS, wrong_body, wrong_title, wrong_url
@@ -283,16 +283,19 @@ TEMPLATES = (
 )
 
 
-def _delivered(name: str) -> Callable[[Mapping[str, Json]], Json]:
+def _delivered(name: str, columns: Columns) -> list[Json]:
     """A figure of the delivery report; the schema also allows the name of the level before it."""
-    longer = f"{CAMPAIGN.native}_{name}"
-    return lambda row: row.get(longer) if row.get(name) is None else row[name]
+    told = columns.at(f"/{name}")
+    if None not in told:
+        return told
+    longer = columns.at(f"/{CAMPAIGN.native}_{name}")
+    return [other if one is None else one for one, other in zip(told, longer, strict=True)]
 
 
 METRICS = (
-    Metric("impressions", "/impressions", "count", read=_delivered("impressions")),
-    Metric("clicks", "/clicks", "count", read=_delivered("clicks")),
-    Metric("spend", "/spend", "major", read=_delivered("spend")),
+    Metric("impressions", "/impressions", "count", read=partial(_delivered, "impressions")),
+    Metric("clicks", "/clicks", "count", read=partial(_delivered, "clicks")),
+    Metric("spend", "/spend", "major", read=partial(_delivered, "spend")),
 )
 CONVERSION_METRICS = (
     Metric("conversions", "/conversions", "decimal", note="Within 30 days of a click or a day of a view."),

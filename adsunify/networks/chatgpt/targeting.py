@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable
+from adsunify.brief import CampaignBrief
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.network import Network
+from adsunify.reading import pages
 from adsunify.steps import Change
-from adsunify.wire import Json, read
+from adsunify.wire import Flow, Json, ident, read, rows, text
 
-from .native import AUDIENCES, EXCLUDED_LOCATIONS, MOST_LOCATIONS, PLATFORMS, TARGETING
+from . import native as openai
 
 EVERYWHERE = "The targeting names no location: OpenAI serves in all locations that it has."
 FORM = "locations.countries, locations.include[].id, platforms.included, custom_audiences.ids"
@@ -47,29 +50,53 @@ def _wrong_locations(value: Json) -> str | None:
         return "locations.countries is a list of countries in two capital letters"
     if "include" in value and not _is_list(value["include"], _is_location):
         return "locations.include is a list of objects with an id, and nothing else"
-    if len(value.get("include", ())) > MOST_LOCATIONS:
-        return f"locations.include holds at most {MOST_LOCATIONS} locations"
+    if len(value.get("include", ())) > openai.MOST_LOCATIONS:
+        return f"locations.include holds at most {openai.MOST_LOCATIONS} locations"
     return None
 
 
 def wrong_targeting(native: Json) -> str | None:
     """What is wrong with ``targeting.native``; None where nothing is."""
-    if not _has(native, *TARGETING):
-        return f"the native targeting has these members only: {', '.join(TARGETING)}"
+    if not _has(native, *openai.TARGETING):
+        return f"the native targeting has these members only: {', '.join(openai.TARGETING)}"
     if "locations" in native and (wrong := _wrong_locations(native["locations"])) is not None:
         return wrong
     if "platforms" in native:
         platforms = native["platforms"]
         # Ads API: an empty list or object is refused
-        if not (_has(platforms, "included") and _is_list(platforms["included"], PLATFORMS.__contains__)):
-            return f"platforms.included is a list of some of {', '.join(PLATFORMS)}"
-    for name in AUDIENCES:
+        if not (_has(platforms, "included") and _is_list(platforms["included"], openai.PLATFORMS.__contains__)):
+            return f"platforms.included is a list of some of {', '.join(openai.PLATFORMS)}"
+    for name in openai.AUDIENCES:
         if name in native and not (_has(native[name], "ids") and _is_list(native[name]["ids"], _is_id)):
             return f"{name} has one member, ids, a list of audiences"
-    excluded = native.get(EXCLUDED_LOCATIONS)
-    if EXCLUDED_LOCATIONS in native and not (isinstance(excluded, Mapping) and excluded):
-        return f"{EXCLUDED_LOCATIONS} is an object"
+    excluded = native.get(openai.EXCLUDED_LOCATIONS)
+    if openai.EXCLUDED_LOCATIONS in native and not (isinstance(excluded, Mapping) and excluded):
+        return f"{openai.EXCLUDED_LOCATIONS} is an object"
     return None
+
+
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def event_of(network: Network, brief: CampaignBrief) -> Flow[str]:
+    """The event that leads the campaign: a standard one, not archived, with a source."""
+    path, wanted = "platform.conversionEvent", brief.platform.conversion_event or ""
+    asked = openai.event_settings(openai.LARGEST_PAGE)
+    found = None
+    for answer in (yield from pages(network, asked, openai.following)):
+        found = next((one for one in openai.data(answer) if text(one, "/id") == wanted), found)
+    if found is None:
+        raise refused(path, "not_found", "OpenAI has no such event in the account; see the catalog conversion_events.")
+    if found.get("archived") is True:
+        raise refused(path, "ineligible", "The event is archived.")
+    if found.get("custom_event_name") is not None:
+        raise refused(path, "ineligible", "A custom event cannot lead a campaign; take a standard one.")
+    sources = [ident(source, "/id", "source") for source in rows(found, "/sources", "event setting")]
+    if not sources:
+        raise refused(path, "ineligible", "The event is linked to no source.")
+    if brief.platform.pixel_id not in (None, *sources):
+        raise refused("platform.pixelId", "conflict", f"The event's sources are {', '.join(sources)}.")
+    return wanted
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
@@ -93,7 +120,7 @@ def _part(value: Json, *names: str) -> dict[str, Json]:
     return {name: value[name] for name in names if value.get(name)}
 
 
-_MEMBERS: Mapping[str, tuple[str, ...]] = {"platforms": ("included",), **dict.fromkeys(AUDIENCES, ("ids",))}
+_MEMBERS: Mapping[str, tuple[str, ...]] = {"platforms": ("included",), **dict.fromkeys(openai.AUDIENCES, ("ids",))}
 
 
 def written(current: Json) -> dict[str, Json]:
@@ -101,7 +128,7 @@ def written(current: Json) -> dict[str, Json]:
     if current is None:
         return {}
     kept: dict[str, Json] = {}
-    for name, value in _part(current, *TARGETING).items():
+    for name, value in _part(current, *openai.TARGETING).items():
         part = _part(value, *_MEMBERS[name]) if name in _MEMBERS else _places(value)
         if part:
             kept[name] = part
@@ -119,7 +146,7 @@ def _issues(wanted: Mapping[str, Json]) -> Iterator[Issue]:
     for name, value in wanted.items():
         path = f"targeting.{name}"
         if name == "excludedLocations":
-            reason = f"{EXCLUDED_LOCATIONS} is described nowhere; give the whole targeting in a native update"
+            reason = f"{openai.EXCLUDED_LOCATIONS} is described nowhere; give the whole targeting in a native update"
             yield Issue(path, "not_supported", f"OpenAI: {reason}.")
         elif name not in ("locations", "devices"):
             yield Issue(path, "not_supported", "OpenAI targets by locations and devices (its platforms).")
@@ -127,10 +154,10 @@ def _issues(wanted: Mapping[str, Json]) -> Iterator[Issue]:
             yield Issue(path, "required", "Without any, OpenAI would serve everywhere; a native update can clear it.")
         elif any(one.get("radiusKm") is not None for one in value):
             yield Issue(path, "not_supported", "OpenAI knows no radius around a location.")
-        elif name == "devices" and not all(one["id"] in PLATFORMS for one in value):
-            yield Issue(path, "choice", f"OpenAI's platforms are {', '.join(PLATFORMS)}.")
-        elif name == "locations" and len(value) > MOST_LOCATIONS:
-            yield Issue(path, "too_long", f"OpenAI takes at most {MOST_LOCATIONS} locations.")
+        elif name == "devices" and not all(one["id"] in openai.PLATFORMS for one in value):
+            yield Issue(path, "choice", f"OpenAI's platforms are {', '.join(openai.PLATFORMS)}.")
+        elif name == "locations" and len(value) > openai.MOST_LOCATIONS:
+            yield Issue(path, "too_long", f"OpenAI takes at most {openai.MOST_LOCATIONS} locations.")
 
 
 def merged(current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:

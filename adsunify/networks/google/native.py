@@ -60,7 +60,40 @@ URL_LENGTH = 2048  # (unverified)
 HISTORY_MONTHS = 37
 RESTATED_DAYS = 3  # (unverified) "some hours or days"
 
-# -- resources and requests ---------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
+
+
+def unit(account: Account) -> Unit:
+    """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
+    currency = currency_of(account)
+    known = account.extras.get("billableUnitMicros", "")
+    if known and not is_digits(known):
+        raise refused(
+            "account.extras.billableUnitMicros", "malformed", "The billable unit is a whole number of micros."
+        )
+    if known:
+        return Unit(MICROS, int(known), "text")
+    step = MICROS // 10 ** exponent(currency, "account.currency")  # (unverified) per currency
+    sentence = f"Google's billable unit of {currency} is not known for this account: {step} micros are assumed."
+    return Unit(MICROS, step, "text", sentence)
+
+
+def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
+    """The first and last day of the campaign in the account's time zone."""
+    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
+
+
+def first_moment(day: date) -> str:
+    """Google Ads API, dateError: a Search campaign starts at the start of a day."""
+    return f"{day.isoformat()} 00:00:00"
+
+
+def last_moment(day: date) -> str:
+    """Google Ads API, dateError: a Search campaign ends at the end of a day."""
+    return f"{day.isoformat()} 23:59:59"
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
 
 COLLECTIONS: Mapping[str, str] = {
     "campaignBudget": "campaignBudgets",
@@ -159,9 +192,6 @@ def _without_nulls(value: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-# -- queries ------------------------------------------------------------------------------------------------------
-
-
 @frozen
 class Source:
     """Where a level's rows come from: the resource, the id that pages are cut by, the parent's id, what always holds.
@@ -210,40 +240,15 @@ def containing(value: str) -> str:
     return literal("%" + re.sub(r"[%_\[\]]", lambda found: f"[{found[0]}]", value) + "%")
 
 
+def has_controls(value: str) -> bool:
+    """Whether a text has control characters (Unicode's category Cc)."""
+    return _CONTROL.search(value) is not None
+
+
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+
+
 # -- answers ------------------------------------------------------------------------------------------------------
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """The resource name that each operation brought: answers stand in the order of the operations.
-
-    A name of another type, account or resource than the operation's is none.
-    """
-    sent, answers = read(request.body, f"/{OPERATIONS}"), read(response.body, f"/{RESPONSES}")
-    if not isinstance(sent, list) or not isinstance(answers, list) or len(sent) != len(answers):
-        return None
-    customer = request.path.get("customer", "")
-    return [ItemAnswer(index, _result(one, answers[index], customer)) for index, one in enumerate(sent)]
-
-
-def _result(sent: Json, answer: Json, customer: str) -> str | None:
-    member, content = next(iter(sent.items()))
-    resource = member.removesuffix("Operation")
-    name = read(answer, f"/{resource}Result/resourceName")
-    if not isinstance(name, str):
-        return None
-    if "create" in content:
-        return name if _is_named(customer, resource, name) else None
-    return name if name in (content.get("remove"), read(content, "/update/resourceName")) else None
-
-
-ADVICE = {
-    "mutateError.EU_POLITICAL_ADVERTISING_DECLARATION_REQUIRED": (
-        "Campaigns of this account say nothing about EU political advertising: declare that for each of them first."
-    ),
-    "authorizationError.CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION": (
-        "The Cloud project that owns the OAuth client has access to test accounts only."
-    ),
-}
 
 
 def error(response: Response) -> Found | None:
@@ -273,6 +278,16 @@ def error(response: Response) -> Found | None:
     return Found(tuple(dict.fromkeys(codes)), " ".join(filter(None, sentences)) or None, own)
 
 
+ADVICE = {
+    "mutateError.EU_POLITICAL_ADVERTISING_DECLARATION_REQUIRED": (
+        "Campaigns of this account say nothing about EU political advertising: declare that for each of them first."
+    ),
+    "authorizationError.CLOUD_PROJECT_NOT_APPROVED_FOR_PRODUCTION": (
+        "The Cloud project that owns the OAuth client has access to test accounts only."
+    ),
+}
+
+
 def _places(failure: Json) -> list[str]:
     """Where an error points. An index that is left out is 0, or there is none: it is not guessed."""
     places: list[str] = []
@@ -291,6 +306,29 @@ def wait(response: Response) -> float | None:
     return max(map(float, found), default=None)
 
 
+def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """The resource name that each operation brought: answers stand in the order of the operations.
+
+    A name of another type, account or resource than the operation's is none.
+    """
+    sent, answers = read(request.body, f"/{OPERATIONS}"), read(response.body, f"/{RESPONSES}")
+    if not isinstance(sent, list) or not isinstance(answers, list) or len(sent) != len(answers):
+        return None
+    customer = request.path.get("customer", "")
+    return [ItemAnswer(index, _result(one, answers[index], customer)) for index, one in enumerate(sent)]
+
+
+def _result(sent: Json, answer: Json, customer: str) -> str | None:
+    member, content = next(iter(sent.items()))
+    resource = member.removesuffix("Operation")
+    name = read(answer, f"/{resource}Result/resourceName")
+    if not isinstance(name, str):
+        return None
+    if "create" in content:
+        return name if _is_named(customer, resource, name) else None
+    return name if name in (content.get("remove"), read(content, "/update/resourceName")) else None
+
+
 def next_page(response: Response) -> str | None:
     """The cursor of the next page of a query."""
     return text(response.body, "/nextPageToken") or None
@@ -303,44 +341,3 @@ def merged(native: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Js
         own = both.get(name)
         both[name] = merged(own, value) if isinstance(own, Mapping) and isinstance(value, Mapping) else value
     return both
-
-
-def has_controls(value: str) -> bool:
-    """Whether a text has control characters (Unicode's category Cc)."""
-    return _CONTROL.search(value) is not None
-
-
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
-
-
-# -- money and days -----------------------------------------------------------------------------------------------
-
-
-def unit(account: Account) -> Unit:
-    """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
-    currency = currency_of(account)
-    known = account.extras.get("billableUnitMicros", "")
-    if known and not is_digits(known):
-        raise refused(
-            "account.extras.billableUnitMicros", "malformed", "The billable unit is a whole number of micros."
-        )
-    if known:
-        return Unit(MICROS, int(known), "text")
-    step = MICROS // 10 ** exponent(currency, "account.currency")  # (unverified) per currency
-    sentence = f"Google's billable unit of {currency} is not known for this account: {step} micros are assumed."
-    return Unit(MICROS, step, "text", sentence)
-
-
-def serving_days(account: Account, brief: CampaignBrief) -> tuple[date, date | None]:
-    """The first and last day of the campaign in the account's time zone."""
-    return local_days(brief.schedule.start, brief.schedule.end, timezone_of(account))
-
-
-def first_moment(day: date) -> str:
-    """Google Ads API, dateError: a Search campaign starts at the start of a day."""
-    return f"{day.isoformat()} 00:00:00"
-
-
-def last_moment(day: date) -> str:
-    """Google Ads API, dateError: a Search campaign ends at the end of a day."""
-    return f"{day.isoformat()} 23:59:59"

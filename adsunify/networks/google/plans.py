@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown
+from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown, together
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
@@ -14,9 +15,8 @@ from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Ste
 from adsunify.wire import Flow, Json, put, read, rows, text
 
 from . import native as google
-from .native import operation, resource_name, updating
 from .reads import editable
-from .settings import day_of, goal_name
+from .settings import conflicts, goal_name
 from .tables import AD, CAMPAIGN, NETWORK
 from .targeting import PARTS, criteria_of, geo_targets, retargeted
 
@@ -26,6 +26,9 @@ CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 Operations = Sequence[Mapping[str, Json]]
 Written = tuple[Mapping[str, Json], Sequence[Change]]
 """What a part of an edit writes, pointer to native value, and its changes in words."""
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _step(
@@ -58,7 +61,7 @@ def _level(kind: str) -> Level:
 def _name_of(account: Account, kind: str, entity_id: str) -> str:
     """The resource name of an entity; InvalidInput where the id is not one of its level."""
     one = _level(kind)
-    return resource_name(account, one.native, *google.ids_of(one.native, entity_id, "entityId"))
+    return google.resource_name(account, one.native, *google.ids_of(one.native, entity_id, "entityId"))
 
 
 # -- create -------------------------------------------------------------------------------------------------------
@@ -105,10 +108,10 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
     """The operations in the order that a name is defined before it is used; negative ids live in the request only."""
     unit = NETWORK.unit(account)
     budget, campaign, group = (
-        resource_name(account, resource, str(-number))
+        google.resource_name(account, resource, str(-number))
         for number, resource in enumerate(("campaignBudget", "campaign", "adGroup"), 1)
     )
-    yield operation(
+    yield google.operation(
         "campaignBudget",
         create={
             "resourceName": budget,
@@ -117,9 +120,9 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
             "explicitlyShared": False,  # true unless it is said
         },
     )
-    yield operation("campaign", create=_campaign(account, brief, campaign, budget, now))
+    yield google.operation("campaign", create=_campaign(account, brief, campaign, budget, now))
     for criterion in criteria_of(brief):
-        yield operation("campaignCriterion", create={"campaign": campaign, **criterion})
+        yield google.operation("campaignCriterion", create={"campaign": campaign, **criterion})
     ad_group = {
         "resourceName": group,
         "campaign": campaign,
@@ -129,12 +132,12 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
     }
     if brief.bid is not None:
         ad_group["cpcBidMicros"] = native_amount(unit, brief.bid, "bid")
-    yield operation("adGroup", create=ad_group)
+    yield google.operation("adGroup", create=ad_group)
     paused = {"adGroup": group, "status": google.PAUSED}
     for keyword in brief.targeting.keywords or ():
         words = {"text": keyword.text, "matchType": keyword.match.upper()}
-        yield operation("adGroupCriterion", create={**paused, "keyword": words})
-    yield operation("adGroupAd", create={**paused, "ad": _ad(brief)})
+        yield google.operation("adGroupCriterion", create={**paused, "keyword": words})
+    yield google.operation("adGroupAd", create={**paused, "ad": _ad(brief)})
 
 
 def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
@@ -181,7 +184,7 @@ def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]
     ]
     enabled = {"status": google.ENABLED}
     operations = [
-        updating(resource, name, enabled)
+        google.updating(resource, name, enabled)
         for resource in _ACTIVATION
         for one, name in made
         if f"{resource}Operation" in one
@@ -196,7 +199,7 @@ def plan_status(account: Account, kind: Kind, entity_id: str, status: str) -> Fl
     one = _level(kind)
     if status not in one.settable:
         raise refused("status", "choice", f"Google Ads sets a {CALLED[kind]} to {' or '.join(one.settable)}.")
-    changed = updating(one.native, _name_of(account, kind, entity_id), {"status": one.settable[status]})
+    changed = google.updating(one.native, _name_of(account, kind, entity_id), {"status": one.settable[status]})
     does = f"Set the {CALLED[kind]} {entity_id} to {status}."
     step = _step(account, kind, kind, does, [changed], "update", entity_id)
     risk: Risk = "spend" if status == "active" else "low"
@@ -241,7 +244,7 @@ def _parent(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id
         raise refused(f"payload.{member}", "malformed", f"Names a {CALLED[member]} of this account, or is left out.")
     if parent_id is None:
         return {member: said}
-    name = resource_name(account, member, *google.ids_of(member, parent_id, "parentId"))
+    name = google.resource_name(account, member, *google.ids_of(member, parent_id, "parentId"))
     if said not in (None, name):
         raise refused("parentId", "conflict", f"payload.{member} contradicts it: that is another {CALLED[member]}.")
     return {member: name}
@@ -253,15 +256,15 @@ def _with_budget(account: Account, campaign: Mapping[str, Json]) -> Iterator[Map
     if isinstance(budget, Mapping):
         if "resourceName" in budget:
             raise refused("payload.campaignBudget.resourceName", "not_supported", "A new budget gets its name.")
-        name = resource_name(account, "campaignBudget", "-1")
-        yield operation("campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget})
+        name = google.resource_name(account, "campaignBudget", "-1")
+        yield google.operation("campaignBudget", create={"resourceName": name, "explicitlyShared": False, **budget})
         campaign = {**campaign, "campaignBudget": name}
     elif not google.named(account, "campaignBudget", budget):
         raise refused("payload.campaignBudget", "required", "A budget of this account by its name, or one to be made.")
     if campaign.get("containsEuPoliticalAdvertising") not in google.POLITICAL.values():
         path, accepted = "payload.containsEuPoliticalAdvertising", ", ".join(google.POLITICAL.values())
         raise refused(path, "required", f"Google Ads needs the declaration: {accepted}.")
-    yield operation("campaign", create=campaign)
+    yield google.operation("campaign", create=campaign)
 
 
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
@@ -271,7 +274,9 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     if issues:
         raise InvalidInput(issues)
     entity = {"status": one.born, **payload, **_parent(account, kind, payload, parent_id)}
-    operations = list(_with_budget(account, entity)) if one is CAMPAIGN else [operation(one.native, create=entity)]
+    operations = (
+        list(_with_budget(account, entity)) if one is CAMPAIGN else [google.operation(one.native, create=entity)]
+    )
     active = entity["status"] == google.ENABLED
     does = f"Create the {CALLED[kind]} as given, {'active' if active else 'paused'}."
     step = _step(account, kind, kind, does, operations, parent=parent_id)
@@ -294,7 +299,7 @@ def plan_update(
         raise InvalidInput(issues)
     places = google.mask(payload)
     costly = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
-    changed = updating(one.native, _name_of(account, kind, entity_id), payload)
+    changed = google.updating(one.native, _name_of(account, kind, entity_id), payload)
     does = f"Change {', '.join(places)} of the {CALLED[kind]} {entity_id}."
     step = _step(account, kind, kind, does, [changed], "update", entity_id, parent_id)
     return (yield from settled(_plan(account, "update", step, risk="spend" if costly else "low")))
@@ -303,7 +308,7 @@ def plan_update(
 def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
     """One entity removed for good, with all below it."""
     one = _level(kind)
-    removed = operation(one.native, remove=_name_of(account, kind, entity_id))
+    removed = google.operation(one.native, remove=_name_of(account, kind, entity_id))
     does = f"Remove the {CALLED[kind]} {entity_id} and all below it; this cannot be undone."
     step = _step(account, kind, kind, does, [removed], "delete", entity_id)
     return (yield from settled(_plan(account, "delete", step, risk="destructive")))
@@ -338,25 +343,10 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
                 yield Issue(f"fields.{name}", "conflict", "fields.bid is the same amount; give only one.")
 
 
-def _day_issues(native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
-    """Days in order and not past. Dates in ISO form sort as text."""
-    today = now.date().isoformat() if now is not None else ""
-    start = day_of(changed, "startDateTime") or day_of(native, "startDateTime")
-    moved = read(changed, "/campaign", {})
-    end = day_of(changed if "endDateTime" in moved else native, "endDateTime")
-    if "startDateTime" in moved and start is not None and start < today:
-        yield Issue("fields.startAt", "past", "The campaign cannot start before today in the account's time zone.")
-    if "endDateTime" in moved and end is not None and end < today:
-        yield Issue("fields.endAt", "past", "The campaign cannot end before today in the account's time zone.")
-    if {"startDateTime", "endDateTime"} & set(moved) and start and end and end < start:
-        path = "fields.endAt" if "endDateTime" in moved else "fields.startAt"
-        yield Issue(path, "order", "The campaign cannot end before it starts.")
-
-
 def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
     """The fields of an edit."""
     done = edited(NETWORK, account, kind, native, edit, now)
-    issues = list(_day_issues(native, _nested(done.native), local_time(account, now)))
+    issues = list(conflicts(native, _nested(done.native), local_time(account, now)))
     if issues:
         raise InvalidInput(issues)
     return done.native, done.changes
@@ -401,21 +391,21 @@ def _operations(
         budget = text(native, "/campaign/campaignBudget")
         if not google.named(account, "campaignBudget", budget):
             raise ProviderUnreadable("The campaign does not name its budget.")
-        yield updating("campaignBudget", str(budget), changed["campaignBudget"])
+        yield google.updating("campaignBudget", str(budget), changed["campaignBudget"])
     # biddingStrategyType is what Google makes of the chosen member.
     campaign = {name: value for name, value in changed.get("campaign", {}).items() if name != "biddingStrategyType"}
     if campaign:
-        yield updating("campaign", _name_of(account, kind, entity_id), campaign)
+        yield google.updating("campaign", _name_of(account, kind, entity_id), campaign)
     goals = {goal_name(goal): goal for goal in rows(native, "/campaignConversionGoals", "campaign")}
     for goal in changed.get("campaignConversionGoals", ()):
         if goal["biddable"] != (read(goals[goal_name(goal)], "/biddable") is True):
-            name = resource_name(account, "campaignConversionGoal", entity_id, goal_name(goal))
-            yield updating("campaignConversionGoal", name, {"biddable": goal["biddable"]})
+            name = google.resource_name(account, "campaignConversionGoal", entity_id, goal_name(goal))
+            yield google.updating("campaignConversionGoal", name, {"biddable": goal["biddable"]})
     if "adGroup" in changed:
-        yield updating("adGroup", _name_of(account, kind, entity_id), changed["adGroup"])
+        yield google.updating("adGroup", _name_of(account, kind, entity_id), changed["adGroup"])
     if "adGroupAd" in changed:
-        name = resource_name(account, "ad", entity_id.partition("~")[2])
-        yield updating("ad", name, changed["adGroupAd"]["ad"])
+        name = google.resource_name(account, "ad", entity_id.partition("~")[2])
+        yield google.updating("ad", name, changed["adGroupAd"]["ad"])
 
 
 def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
@@ -437,25 +427,15 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if misplaced:
         raise InvalidInput(misplaced)
     native = (yield from editable(account, kind, entity_id)).native
-    written: dict[str, Json] = {}
     criteria: list[Mapping[str, Json]] = []
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for part in (_fields, _texts):
-        try:
-            new, told = part(account, kind, native, edit, now)
-        except InvalidInput as problem:
-            issues += problem.issues
-            continue
-        written |= new
-        changes += told
-    try:
-        criteria, told = retargeted(account, entity_id, native, edit)
-        changes += told
-    except InvalidInput as problem:
-        issues += problem.issues
-    if issues:
-        raise InvalidInput(issues)
+
+    def places() -> Written:
+        made, told = retargeted(account, entity_id, native, edit)
+        criteria.extend(made)
+        return {}, told
+
+    parts = [partial(part, account, kind, native, edit, now) for part in (_fields, _texts)]
+    written, changes = together([*parts, places])
     changed = _nested(written)
     operations = [*_operations(account, kind, entity_id, native, changed), *criteria]
     if not operations:

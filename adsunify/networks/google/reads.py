@@ -48,7 +48,7 @@ def _rows(account: Account, query: str) -> Flow[list[Mapping[str, Json]]]:
     return [row for answer in answers for row in rows(answer.body, "/results")]
 
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from adsunify.editing import whole_day
-from adsunify.errors import refused
+from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Setting
 from adsunify.steps import Kind
 from adsunify.wire import Json, found_at, read, rows, text
@@ -15,6 +15,9 @@ from . import native as google
 from .targeting import columns, wrong_descriptions, wrong_headlines, wrong_url
 
 Lock = Callable[[Entity, datetime | None], str | None]
+
+
+# -- locks --------------------------------------------------------------------------------------------------------
 
 
 def _lock(*more: Lock) -> Lock:
@@ -82,6 +85,8 @@ def _only(*strategies: str) -> Lock:
 def _other_ad(entity: Entity, now: datetime | None) -> str | None:
     return None if text(entity, "/adGroupAd/ad/type") == google.SEARCH_AD else "it is no responsive search ad"
 
+
+# -- values -------------------------------------------------------------------------------------------------------
 
 CPA = {
     "MAXIMIZE_CONVERSIONS": "/campaign/maximizeConversions/targetCpaMicros",
@@ -196,6 +201,8 @@ def _path(member: str) -> Setting:
     return Setting("ad", member, place, clears=True, lock=_lock(_other_ad), write=write)
 
 
+# -- the table ----------------------------------------------------------------------------------------------------
+
 FIXED = "it is fixed after creation"
 NOT_SEARCH = "not offered for Search campaigns at this level"
 DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the account's time zone."
@@ -265,3 +272,21 @@ SETTINGS = (
     Setting("ad", "url", "/adGroupAd/ad/finalUrls", lock=_lock(_other_ad), read=_url, write=_write_url),
     *map(_path, ("path1", "path2")),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def conflicts(native: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+    """Days in order and not past. Dates in ISO form sort as text."""
+    today = now.date().isoformat() if now is not None else ""
+    start = day_of(changed, "startDateTime") or day_of(native, "startDateTime")
+    moved = read(changed, "/campaign", {})
+    end = day_of(changed if "endDateTime" in moved else native, "endDateTime")
+    if "startDateTime" in moved and start is not None and start < today:
+        yield Issue("fields.startAt", "past", "The campaign cannot start before today in the account's time zone.")
+    if "endDateTime" in moved and end is not None and end < today:
+        yield Issue("fields.endAt", "past", "The campaign cannot end before today in the account's time zone.")
+    if {"startDateTime", "endDateTime"} & set(moved) and start and end and end < start:
+        path = "fields.endAt" if "endDateTime" in moved else "fields.startAt"
+        yield Issue(path, "order", "The campaign cannot end before it starts.")

@@ -328,6 +328,15 @@ ERRORS = (
     ),
 )
 
+
+def _status_sent(kind: str, sent: Json) -> tuple[str, str | None]:
+    """The kind and the status in an operation: one request writes several resources."""
+    member, content = next(iter(sent.items()))
+    status = text(content, "/create/status") or text(content, "/update/status")
+    status = google.REMOVED if "remove" in content else status
+    return next((one.kind for one in LEVELS if f"{one.native}Operation" == member), ""), status
+
+
 NETWORK = Network(
     code=google.CODE,
     title="Google Ads",
@@ -351,6 +360,7 @@ NETWORK = Network(
     ),
     wait=google.wait,
     items=google.items,
+    status_sent=_status_sent,
     notes=(
         "Removing is final.",
         "Each write is one request, done whole or not at all; each operation in it counts against the daily quota.",

@@ -13,7 +13,6 @@ from adsunify.steps import Change
 from adsunify.wire import Json, put, read, rows, text
 
 from . import native as google
-from .native import LANGUAGE, LOCATION, has_controls, is_digits, operation, resource_name
 
 # Geo target constant = 2000 + ISO 3166-1 numeric. ISO lists more countries than Google Ads can target.
 _NUMERIC = """
@@ -35,7 +34,7 @@ _NUMERIC = """
 COUNTRIES: Mapping[str, str] = {one[:2]: f"2{one[2:]}" for one in _NUMERIC.split()}
 
 
-# -- words --------------------------------------------------------------------------------------------------------
+# -- what a brief says --------------------------------------------------------------------------------------------
 
 
 def columns(value: str) -> int:
@@ -50,7 +49,7 @@ def _wrong_texts(values: Sequence[str], widest: int, counts: tuple[int, int]) ->
     for index, value in enumerate(values):
         if value in values[:index]:
             return f"text {index + 1} is a duplicate"
-        if not value.strip() or has_controls(value):
+        if not value.strip() or google.has_controls(value):
             return f"text {index + 1} is blank or has control characters"
         if columns(value) > widest:
             return f"text {index + 1} is longer than {widest} characters (double-width ones count twice)"
@@ -83,16 +82,13 @@ def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
         if key in seen:
             return f"keyword {number} is a duplicate: the same text with the same match"
         seen.add(key)
-        if not words or has_controls(keyword.text):
+        if not words or google.has_controls(keyword.text):
             return f"keyword {number} is blank or has control characters"
         if not set(keyword.text).isdisjoint(google.KEYWORD_WRONG):
             return f"keyword {number} has one of the characters that keywords cannot have ({google.KEYWORD_WRONG})"
         if len(words) > google.KEYWORD_WORDS:
             return f"keyword {number} has more than {google.KEYWORD_WORDS} words"
     return None
-
-
-# -- places of a brief --------------------------------------------------------------------------------------------
 
 
 def wrong_countries(countries: Sequence[str]) -> str | None:
@@ -102,7 +98,7 @@ def wrong_countries(countries: Sequence[str]) -> str | None:
 
 def wrong_locations(locations: Sequence[str]) -> str | None:
     """What is wrong with ids of geo targets, None where nothing is."""
-    good = all(is_digits(one.removeprefix(google.LOCATIONS)) for one in locations)
+    good = all(google.is_digits(one.removeprefix(google.LOCATIONS)) for one in locations)
     return None if good else f"a location is the number of a geo target, with or without {google.LOCATIONS}"
 
 
@@ -158,12 +154,12 @@ def criteria_of(brief: CampaignBrief) -> list[Mapping[str, Json]]:
     return [{"location": {"geoTargetConstant": f"{google.LOCATIONS}{one}"}} for one in geo_targets(brief)]
 
 
-# -- an edit ------------------------------------------------------------------------------------------------------
+# -- what an edit says --------------------------------------------------------------------------------------------
 
 PARTS: Mapping[str, tuple[str, bool, str]] = {
-    "locations": (LOCATION, False, "/location/geoTargetConstant"),
-    "excludedLocations": (LOCATION, True, "/location/geoTargetConstant"),
-    "languages": (LANGUAGE, False, "/language/languageConstant"),
+    "locations": (google.LOCATION, False, "/location/geoTargetConstant"),
+    "excludedLocations": (google.LOCATION, True, "/location/geoTargetConstant"),
+    "languages": (google.LANGUAGE, False, "/language/languageConstant"),
 }
 """The members of an edit's targeting: the type of their criteria, whether they exclude, where the constant stands."""
 
@@ -174,7 +170,7 @@ def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list
         if item.get("radiusKm") is not None:
             message = "Google Ads draws a radius around a point, not around a place of the catalog."
             raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
-        if not is_digits(str(item["id"]).removeprefix(prefix)):
+        if not google.is_digits(str(item["id"]).removeprefix(prefix)):
             raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
     return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
 
@@ -202,7 +198,7 @@ def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
-        if kind == LOCATION and not declared:
+        if kind == google.LOCATION and not declared:
             # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
             message = "Locations are locked until euPoliticalAdvertising is declared; declare it in the same edit."
             issues.append(Issue(path, "locked", message))
@@ -226,7 +222,7 @@ def retargeted(
     made: list[Mapping[str, Json]] = []
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []
-    campaign = resource_name(account, "campaign", campaign_id)
+    campaign = google.resource_name(account, "campaign", campaign_id)
     for name, wanted in _checked(native, edit).items():
         kind, negative, place = PARTS[name]
         now = _now(native, name)
@@ -234,13 +230,13 @@ def retargeted(
             if constant not in now:
                 criterion: dict[str, Json] = {"campaign": campaign} | ({"negative": True} if negative else {})
                 put(criterion, place, f"{google.CONSTANTS[kind]}{constant}")
-                made.append(operation("campaignCriterion", create=criterion))
+                made.append(google.operation("campaignCriterion", create=criterion))
         for constant, own in now.items():
             if constant not in wanted:
-                if not is_digits(own):
+                if not google.is_digits(own):
                     raise ProviderUnreadable("A criterion of the campaign has no id.")
-                gone = resource_name(account, "campaignCriterion", campaign_id, own)
-                removed.append(operation("campaignCriterion", remove=gone))
+                gone = google.resource_name(account, "campaignCriterion", campaign_id, own)
+                removed.append(google.operation("campaignCriterion", remove=gone))
         if set(now) != set(wanted):
             changes.append(Change(name, list(now), wanted))
     return [*made, *removed], changes

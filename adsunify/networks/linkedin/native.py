@@ -81,75 +81,6 @@ STRATEGIES = tuple(dict.fromkeys(target for targets in TARGETS.values() for targ
 BIDDING = (MANUAL, "ENHANCED_CONVERSION")  # besides TARGET_COST_* and CAP_COST_*
 
 
-# -- addresses ----------------------------------------------------------------------------------------------------
-
-
-def restli(value: Json) -> str:
-    """A value as Rest.li 2.0 writes it in a query: ``( ) , :`` of the structure stay, what is inside is encoded."""
-    if isinstance(value, Mapping):
-        return f"({','.join(f'{restli(name)}:{restli(one)}' for name, one in value.items())})"
-    if isinstance(value, list | tuple):
-        return f"List({','.join(map(restli, value))})"
-    return quote(str(value), safe="", errors="surrogatepass")
-
-
-def get(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
-    """A read. The query is written here, byte by byte: an encoder that knows no Rest.li would break it."""
-    raw = "&".join(f"{name}={restli(value)}" for name, value in query.items())
-    headers = {**HEADERS, METHOD: method} if method else HEADERS
-    return Request("GET", f"{REST}/{path}", slots, headers=headers, query_raw=raw or None)
-
-
-def owned(account: Account) -> dict[str, str]:
-    """The path slot of what belongs to the account: the bare number."""
-    return {"account": account.native_id}
-
-
-def one_of(account: Account, one: Level, entity_id: str) -> Request:
-    """The read of one entity."""
-    return get(f"adAccounts/{{account}}/{one.path}/{{id}}", owned(account) | {"id": own_id(one, entity_id)}, {})
-
-
-def account_urn(account: Account) -> str:
-    """How bodies and filters name the account."""
-    return ACCOUNT_URN + account.native_id
-
-
-def urn(prefix: str, entity_id: str) -> str:
-    """An id as a URN; one that is a URN already stays."""
-    return entity_id if entity_id.startswith(prefix) else prefix + entity_id
-
-
-def bytes_of(name: Json) -> int:
-    """How long a name is in UTF-8, as LinkedIn measures a campaign's."""
-    return len(str(name or "").encode(errors="surrogatepass"))
-
-
-def last(name: str | None) -> str | None:
-    """The part of a URN that is the id."""
-    return None if name is None else name.rpartition(":")[2]
-
-
-URNS: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_URN, "ad": CREATIVE_URN}
-
-
-def own_id(one: Level, entity_id: str) -> str:
-    """An entity's id as paths name it, and we do: groups and campaigns by their number, creatives by their URN."""
-    prefix = URNS[one.kind]
-    return urn(prefix, entity_id) if one.kind == "ad" else entity_id.removeprefix(prefix)
-
-
-def page_token(response: Response) -> str | None:
-    """The cursor of the next page; absent or null at the end."""
-    return text(response.body, "/metadata/nextPageToken") or None
-
-
-def elements(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list; a list that has none is empty, but it is there."""
-    need(response.body, "/elements", "list")
-    return rows(response.body, "/elements", "list")
-
-
 # -- money and time -----------------------------------------------------------------------------------------------
 
 
@@ -210,7 +141,76 @@ def shown_time(value: Json) -> str | None:
     return utc_text(found) if not found.microsecond else found.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-# -- errors -------------------------------------------------------------------------------------------------------
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def restli(value: Json) -> str:
+    """A value as Rest.li 2.0 writes it in a query: ``( ) , :`` of the structure stay, what is inside is encoded."""
+    if isinstance(value, Mapping):
+        return f"({','.join(f'{restli(name)}:{restli(one)}' for name, one in value.items())})"
+    if isinstance(value, list | tuple):
+        return f"List({','.join(map(restli, value))})"
+    return quote(str(value), safe="", errors="surrogatepass")
+
+
+def get(path: str, slots: Mapping[str, str], query: Mapping[str, Json], method: str = "") -> Request:
+    """A read. The query is written here, byte by byte: an encoder that knows no Rest.li would break it."""
+    raw = "&".join(f"{name}={restli(value)}" for name, value in query.items())
+    headers = {**HEADERS, METHOD: method} if method else HEADERS
+    return Request("GET", f"{REST}/{path}", slots, headers=headers, query_raw=raw or None)
+
+
+def owned(account: Account) -> dict[str, str]:
+    """The path slot of what belongs to the account: the bare number."""
+    return {"account": account.native_id}
+
+
+def one_of(account: Account, one: Level, entity_id: str) -> Request:
+    """The read of one entity."""
+    return get(f"adAccounts/{{account}}/{one.path}/{{id}}", owned(account) | {"id": own_id(one, entity_id)}, {})
+
+
+def account_urn(account: Account) -> str:
+    """How bodies and filters name the account."""
+    return ACCOUNT_URN + account.native_id
+
+
+def urn(prefix: str, entity_id: str) -> str:
+    """An id as a URN; one that is a URN already stays."""
+    return entity_id if entity_id.startswith(prefix) else prefix + entity_id
+
+
+def bytes_of(name: Json) -> int:
+    """How long a name is in UTF-8, as LinkedIn measures a campaign's."""
+    return len(str(name or "").encode(errors="surrogatepass"))
+
+
+def last(name: str | None) -> str | None:
+    """The part of a URN that is the id."""
+    return None if name is None else name.rpartition(":")[2]
+
+
+URNS: Mapping[str, str] = {"campaign": GROUP_URN, "adGroup": CAMPAIGN_URN, "ad": CREATIVE_URN}
+
+
+def own_id(one: Level, entity_id: str) -> str:
+    """An entity's id as paths name it, and we do: groups and campaigns by their number, creatives by their URN."""
+    prefix = URNS[one.kind]
+    return urn(prefix, entity_id) if one.kind == "ad" else entity_id.removeprefix(prefix)
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+def page_token(response: Response) -> str | None:
+    """The cursor of the next page; absent or null at the end."""
+    return text(response.body, "/metadata/nextPageToken") or None
+
+
+def elements(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list; a list that has none is empty, but it is there."""
+    need(response.body, "/elements", "list")
+    return rows(response.body, "/elements", "list")
 
 
 def error(response: Response) -> Found | None:

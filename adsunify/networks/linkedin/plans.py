@@ -11,17 +11,17 @@ from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, ProviderUnreadable, refused
-from adsunify.network import Account, Level, counted, currency_of, level
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.network import Account, Level, currency_of, level
 from adsunify.reading import optional, settled
 from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Risk, Step, StepAction, planned
-from adsunify.wire import Flow, Json, Request, filled, read, rows, text
+from adsunify.wire import Flow, Json, Request, filled, rows
 
 from . import native as linkedin
 from .reads import editable
-from .settings import automated, default_group
-from .tables import CAMPAIGN, CREATIVE, GROUP, NETWORK, enterprise, page_of, window_issues
-from .targeting import merged, wrong_criteria
+from .settings import automated, conflicts, default_group
+from .tables import CAMPAIGN, CREATIVE, GROUP, NETWORK, enterprise, page_of
+from .targeting import Post, merged, post_of, wrong_criteria
 
 ID, URN = "id", "urn"
 CREATED_AT = ("/headers/x-restli-id", "/headers/x-linkedin-id", "/body/id")
@@ -99,48 +99,6 @@ AIMS: Mapping[str, Aim] = {
     "traffic": Aim(linkedin.WEBSITE_VISIT, "MAX_CLICK"),
     "awareness": Aim(linkedin.BRAND_AWARENESS, "MAX_IMPRESSION"),
 }
-UNREAD = (
-    "The post could not be read, so the campaign's format is left out: that is right for image, article and text "
-    "posts; a video or carousel post would be refused at the last step."
-)
-PROCESSING_SECONDS = 60.0
-
-
-@frozen
-class Post:
-    """What the plan takes from the post: the campaign's ``format``, and what a reviewer should know."""
-
-    format: str | None = None
-    warnings: tuple[str, ...] = ()
-
-
-def _post(page: str, reference: str) -> Flow[Post]:
-    """The post, where it can be read. One that is not published, or whose video failed, is refused."""
-    found = yield from optional(NETWORK, linkedin.get("posts/{post}", {"post": reference}, {}))
-    if found is None:
-        return Post(warnings=(UNREAD,))
-    state, author = text(found.body, "/lifecycleState"), text(found.body, "/author")
-    if state is not None and state != linkedin.PUBLISHED:
-        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post is not published ({state[:60]}).")
-    warnings: tuple[str, ...] = ()
-    if author is not None and author != page:
-        warnings = ("The post's author is another page than the campaign is for.",)
-    media = text(found.body, "/content/media/id") or ""
-    if media.startswith(linkedin.VIDEO_URN):
-        yield from _finished(media)
-        return Post("SINGLE_VIDEO", warnings)
-    return Post("CAROUSEL" if read(found.body, "/content/carousel") is not None else None, warnings)
-
-
-def _finished(video: str) -> Flow[None]:
-    """Refuses a video that is not there yet. Its statuses are (unverified)."""
-    found = yield from optional(NETWORK, linkedin.get("videos/{video}", {"video": video}, {}))
-    status = text(found.body, "/status") if found is not None else None
-    if status == "PROCESSING":
-        message = "LinkedIn is still processing the post's video."
-        raise ProviderThrottled(message, code="media_processing", retry_after=PROCESSING_SECONDS)
-    if status in ("PROCESSING_FAILED", "WAITING_UPLOAD"):
-        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post's video is not usable ({status}).")
 
 
 def _window(brief: CampaignBrief) -> Body:
@@ -192,7 +150,7 @@ def _budget_warning(account: Account, brief: CampaignBrief) -> Iterator[str]:
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign group, paused campaign with the budget, and the post as a creative in draft."""
     page, reference = page_of(account, brief) or "", brief.creative.existing_id or ""
-    post = yield from _post(page, reference)
+    post = yield from post_of(NETWORK, page, reference)
     group = {
         "account": linkedin.account_urn(account),
         "name": brief.name,
@@ -383,42 +341,10 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 Part = tuple[Body, Sequence[Change]]
 
 
-def _conflicts(
-    account: Account,
-    one: Level,
-    before: Mapping[str, Json],
-    changed: Mapping[str, Json],
-    edit: Edit,
-    now: datetime | None,
-) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    after = {name: value for name, value in {**before, **changed}.items() if value is not None}
-    if one is CAMPAIGN and linkedin.bytes_of(after.get("name")) > linkedin.CAMPAIGN_NAME_BYTES:
-        yield Issue("fields.name", "too_long", f"A name has at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8.")
-    start, end = (linkedin.moment(read(after, f"/runSchedule/{name}")) for name in ("start", "end"))
-    if "runSchedule" in changed:
-        paths = ("fields.startAt", "fields.endAt")
-        yield from window_issues(start, end, paths, now if "startAt" in edit.fields else None)
-        if "endAt" in edit.fields and end is not None and now is not None and end <= now:
-            yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if {"runSchedule", "totalBudget"} & set(changed) and "totalBudget" in after and end is None:
-        path = "fields.endAt" if "endAt" in edit.fields else "fields.spendCap"
-        yield Issue(path, "required", "A total budget needs an end.")
-    if "optimizationTargetType" in changed and "bid" not in edit.fields:
-        manual = not automated(changed["optimizationTargetType"])
-        if manual and automated(before.get("optimizationTargetType")):
-            yield Issue("fields.bid", "required", "Leaving automated delivery needs a bid; change both together.")
-    if one is CAMPAIGN and {"dailyBudget", "totalBudget"} & set(changed):
-        unit = NETWORK.unit(account)
-        daily, total = (counted(unit, read(after, f"/{name}/amount")) for name in ("dailyBudget", "totalBudget"))
-        if daily is not None and total is not None and total < daily:  # CONDITIONAL_VALUE_TOO_LOW
-            yield Issue("fields.budget", "out_of_range", "LinkedIn takes no total budget below the daily one.")
-
-
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(_conflicts(account, level(NETWORK, kind), entity, body, edit, now))
+    issues = list(conflicts(account, kind, entity, body, edit, now))
     if issues:
         raise InvalidInput(issues)
     return body, done.changes

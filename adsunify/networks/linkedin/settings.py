@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.errors import refused
-from adsunify.network import Account, Entity, Period, Setting, words
+from adsunify.editing import Edit
+from adsunify.errors import Issue, refused
+from adsunify.network import Account, Entity, Period, Setting, counted, words
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
@@ -15,6 +16,9 @@ from . import native as linkedin
 
 ACCOUNT_TYPE = "accountType"
 """What :func:`reads.editable` adds to a group: the account's type, on which locks depend."""
+
+
+# -- locks --------------------------------------------------------------------------------------------------------
 
 
 def default_group(entity: Entity) -> bool:
@@ -42,6 +46,37 @@ def _passed(member: str, entity: Entity, now: datetime | None) -> str | None:
     return _not_enterprise(entity, now)
 
 
+def budget_of(entity: Entity) -> str | None:
+    """The budget in use: ``dailyBudget`` or ``totalBudget``; None where it has none of its own."""
+    return next((name for name in ("dailyBudget", "totalBudget") if _object(entity, f"/{name}")), None)
+
+
+def _period(entity: Entity) -> Period | None:
+    name = budget_of(entity)
+    return None if name is None else "daily" if name == "dailyBudget" else "lifetime"
+
+
+def _no_budget(entity: Entity, now: datetime | None) -> str | None:
+    return _fixed(entity, now) if budget_of(entity) else "it has no budget of its own"
+
+
+def automated(target: Json) -> bool:
+    """Whether LinkedIn bids by itself with this target."""
+    return isinstance(target, str) and target.startswith("MAX_")
+
+
+def _no_bid(entity: Entity, now: datetime | None) -> str | None:
+    target = entity.get("optimizationTargetType")
+    if automated(target):
+        return "automated delivery: change bidStrategy too"
+    if target not in linkedin.BIDDING and not str(target).startswith(("TARGET_COST_", "CAP_COST_")):
+        return f"no bid is known for {str(target)[:60]}"
+    return _fixed(entity, now)
+
+
+# -- values -------------------------------------------------------------------------------------------------------
+
+
 def _show_time(member: str, entity: Entity, account: Account) -> Json:
     return linkedin.shown_time(read(entity, f"/runSchedule/{member}"))
 
@@ -58,22 +93,8 @@ def _object(entity: Entity, at: str) -> Mapping[str, Json]:
     return found if isinstance(found, Mapping) else {}
 
 
-def budget_of(entity: Entity) -> str | None:
-    """The budget in use: ``dailyBudget`` or ``totalBudget``; None where it has none of its own."""
-    return next((name for name in ("dailyBudget", "totalBudget") if _object(entity, f"/{name}")), None)
-
-
 def _budget(entity: Entity) -> str:
     return f"/{budget_of(entity) or 'dailyBudget'}/amount"
-
-
-def _period(entity: Entity) -> Period | None:
-    name = budget_of(entity)
-    return None if name is None else "daily" if name == "dailyBudget" else "lifetime"
-
-
-def _no_budget(entity: Entity, now: datetime | None) -> str | None:
-    return _fixed(entity, now) if budget_of(entity) else "it has no budget of its own"
 
 
 def _write_budget(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -82,20 +103,6 @@ def _write_budget(value: Json, entity: Entity, account: Account) -> Mapping[str,
 
 def _write_cap(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
     return {"/totalBudget": None if value is None else linkedin.money(account, value)}
-
-
-def automated(target: Json) -> bool:
-    """Whether LinkedIn bids by itself with this target."""
-    return isinstance(target, str) and target.startswith("MAX_")
-
-
-def _no_bid(entity: Entity, now: datetime | None) -> str | None:
-    target = entity.get("optimizationTargetType")
-    if automated(target):
-        return "automated delivery: change bidStrategy too"
-    if target not in linkedin.BIDDING and not str(target).startswith(("TARGET_COST_", "CAP_COST_")):
-        return f"no bid is known for {str(target)[:60]}"
-    return _fixed(entity, now)
 
 
 def _write_bid(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -134,12 +141,14 @@ def _dates(level: Kind) -> Iterator[Setting]:
         )
 
 
+# -- the table ----------------------------------------------------------------------------------------------------
+
+
 def _locked(level: Kind, names: str, reason: str) -> Iterator[Setting]:
     return (Setting(level, name, f"/{name.replace('.', '/')}", lock=reason) for name in words(names))
 
 
 _FIXED = "it is fixed after creation"
-
 SETTINGS = (
     Setting("campaign", "name", "/name", longest=linkedin.GROUP_NAME, lock=_fixed),
     *_dates("campaign"),
@@ -184,3 +193,52 @@ SETTINGS = (
     *_locked("ad", "campaign content.reference", "the content belongs to the post; create another ad"),
     Setting("ad", "leadgenCallToAction", "/leadgenCallToAction", lock="it is shown only"),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def window_issues(
+    start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
+) -> Iterator[Issue]:
+    """What LinkedIn would not take of a start and an end; ``paths`` are theirs."""
+    if start is not None and now is not None and start < now:  # DATE_TOO_EARLY
+        yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
+    if start is None or end is None:
+        return
+    if end <= start:  # START_DATE_AFTER_END_DATE
+        yield Issue(paths[1], "order", "The end has to come after the start.")
+    elif end - start < linkedin.SHORTEST:
+        yield Issue(paths[1], "too_short", "LinkedIn wants the end at least 24 hours after the start.")
+
+
+def conflicts(
+    account: Account,
+    kind: Kind,
+    before: Mapping[str, Json],
+    changed: Mapping[str, Json],
+    edit: Edit,
+    now: datetime | None,
+) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {name: value for name, value in {**before, **changed}.items() if value is not None}
+    if kind == "adGroup" and linkedin.bytes_of(after.get("name")) > linkedin.CAMPAIGN_NAME_BYTES:
+        yield Issue("fields.name", "too_long", f"A name has at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8.")
+    start, end = (linkedin.moment(read(after, f"/runSchedule/{name}")) for name in ("start", "end"))
+    if "runSchedule" in changed:
+        paths = ("fields.startAt", "fields.endAt")
+        yield from window_issues(start, end, paths, now if "startAt" in edit.fields else None)
+        if "endAt" in edit.fields and end is not None and now is not None and end <= now:
+            yield Issue("fields.endAt", "past", "The end lies in the past.")
+    if {"runSchedule", "totalBudget"} & set(changed) and "totalBudget" in after and end is None:
+        path = "fields.endAt" if "endAt" in edit.fields else "fields.spendCap"
+        yield Issue(path, "required", "A total budget needs an end.")
+    if "optimizationTargetType" in changed and "bid" not in edit.fields:
+        manual = not automated(changed["optimizationTargetType"])
+        if manual and automated(before.get("optimizationTargetType")):
+            yield Issue("fields.bid", "required", "Leaving automated delivery needs a bid; change both together.")
+    if kind == "adGroup" and {"dailyBudget", "totalBudget"} & set(changed):
+        unit = linkedin.unit(account)
+        daily, total = (counted(unit, read(after, f"/{name}/amount")) for name in ("dailyBudget", "totalBudget"))
+        if daily is not None and total is not None and total < daily:  # CONDITIONAL_VALUE_TOO_LOW
+            yield Issue("fields.budget", "out_of_range", "LinkedIn takes no total budget below the daily one.")

@@ -32,10 +32,10 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import MAX_NUMBER_CHARACTERS, Json, Request, Response, read, text
+from adsunify.wire import MAX_NUMBER_CHARACTERS, Columns, Json, Request, Response, read, text
 
 from . import native as linkedin
-from .settings import SETTINGS
+from .settings import SETTINGS, window_issues
 from .targeting import wrong_criteria
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -136,20 +136,6 @@ def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Itera
     if linkedin.bytes_of(brief.name) > linkedin.CAMPAIGN_NAME_BYTES:
         message = f"LinkedIn takes a campaign name of at most {linkedin.CAMPAIGN_NAME_BYTES} bytes of UTF-8."
         yield Issue("name", "too_long", message)
-
-
-def window_issues(
-    start: datetime | None, end: datetime | None, paths: tuple[str, str], now: datetime | None
-) -> Iterator[Issue]:
-    """What LinkedIn would not take of a start and an end; ``paths`` are theirs."""
-    if start is not None and now is not None and start < now:  # DATE_TOO_EARLY
-        yield Issue(paths[0], "past", "LinkedIn takes no start in the past.")
-    if start is None or end is None:
-        return
-    if end <= start:  # START_DATE_AFTER_END_DATE
-        yield Issue(paths[1], "order", "The end has to come after the start.")
-    elif end - start < linkedin.SHORTEST:
-        yield Issue(paths[1], "too_short", "LinkedIn wants the end at least 24 hours after the start.")
 
 
 def _times(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
@@ -362,10 +348,13 @@ _WIDE = Context(prec=2 * MAX_NUMBER_CHARACTERS)
 _SIX_DIGITS = Decimal("0.000001")
 
 
-def _without_noise(member: str, row: Mapping[str, Json]) -> Json:
-    said = row.get(member)
+def _without_noise(member: str, columns: Columns) -> list[Json]:
+    return list(map(_cleaned, columns.at(f"/{member}")))
+
+
+def _cleaned(said: Json) -> Json:
     try:
-        number = Decimal(said if isinstance(said, str) else text(row, f"/{member}") or "")
+        number = Decimal(said if isinstance(said, str) else text(said, "") or "")
         return number.quantize(_SIX_DIGITS, ROUND_HALF_EVEN, _WIDE) if number.is_finite() else said
     except InvalidOperation:  # no number, or a senseless one: whoever reads it says so
         return said

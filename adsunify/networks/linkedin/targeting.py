@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.errors import InvalidInput, Issue, refused
+from attrs import frozen
+
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refused
+from adsunify.network import Network
+from adsunify.reading import optional
 from adsunify.steps import Change
-from adsunify.wire import Json, found_at, read
+from adsunify.wire import Flow, Json, found_at, read, text
 
-from .native import FACET_URN, last
+from . import native as linkedin
 
-# -- criteria -----------------------------------------------------------------------------------------------------
-
-PLACES = (f"{FACET_URN}locations", f"{FACET_URN}profileLocations")
-INCLUDE_ONLY = tuple(FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales"))
+PLACES = (f"{linkedin.FACET_URN}locations", f"{linkedin.FACET_URN}profileLocations")
+INCLUDE_ONLY = tuple(linkedin.FACET_URN + name for name in ("ageRanges", "genders", "groups", "interfaceLocales"))
 NOT_TOGETHER = tuple(
-    (FACET_URN + one, FACET_URN + other)
+    (linkedin.FACET_URN + one, linkedin.FACET_URN + other)
     for one, other in (
         ("jobFunctions", "titles"),
         ("seniorities", "titles"),
@@ -23,6 +25,9 @@ NOT_TOGETHER = tuple(
         ("staffCountRanges", "employers"),
     )
 )
+
+
+# -- what a brief says --------------------------------------------------------------------------------------------
 
 
 def wrong_criteria(criteria: Json) -> str | None:
@@ -52,8 +57,8 @@ def _wrong_facets(facets: Json) -> str | None:
     if not isinstance(facets, Mapping) or not facets:
         return "each member is {or: {facet: [value, ...]}}"
     for facet, values in facets.items():
-        if not facet.startswith(FACET_URN):
-            return f"a facet begins with {FACET_URN}"
+        if not facet.startswith(linkedin.FACET_URN):
+            return f"a facet begins with {linkedin.FACET_URN}"
         if not isinstance(values, list | tuple) or not values:
             return "a facet has a list of at least one value"
         if not all(isinstance(value, str) and value.startswith("urn:li:") for value in values):
@@ -66,21 +71,66 @@ def _wrong_together(groups: Sequence[Mapping[str, Json]], excluded: Mapping[str,
         return "include names no place (the facet locations or profileLocations)"
     for facet, values in excluded.items():
         if facet in INCLUDE_ONLY:
-            return f"{last(facet)} can be included only"
+            return f"{linkedin.last(facet)} can be included only"
         included = {value for group in groups for value in group.get(facet, ())}
         if not included.isdisjoint(values):
-            return f"a value of {last(facet)} is both included and excluded"
+            return f"a value of {linkedin.last(facet)} is both included and excluded"
     for one, other in NOT_TOGETHER:
         if any(one in group and other in another for group in groups for another in groups if group is not another):
-            return f"{last(one)} and {last(other)} cannot be asked for together"
+            return f"{linkedin.last(one)} and {linkedin.last(other)} cannot be asked for together"
     return None
+
+
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+UNREAD = (
+    "The post could not be read, so the campaign's format is left out: that is right for image, article and text "
+    "posts; a video or carousel post would be refused at the last step."
+)
+PROCESSING_SECONDS = 60.0
+
+
+@frozen
+class Post:
+    """What the plan takes from the post: the campaign's ``format``, and what a reviewer should know."""
+
+    format: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def post_of(network: Network, page: str, reference: str) -> Flow[Post]:
+    """The post, where it can be read. One that is not published, or whose video failed, is refused."""
+    found = yield from optional(network, linkedin.get("posts/{post}", {"post": reference}, {}))
+    if found is None:
+        return Post(warnings=(UNREAD,))
+    state, author = text(found.body, "/lifecycleState"), text(found.body, "/author")
+    if state is not None and state != linkedin.PUBLISHED:
+        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post is not published ({state[:60]}).")
+    warnings: tuple[str, ...] = ()
+    if author is not None and author != page:
+        warnings = ("The post's author is another page than the campaign is for.",)
+    media = text(found.body, "/content/media/id") or ""
+    if media.startswith(linkedin.VIDEO_URN):
+        yield from _finished(network, media)
+        return Post("SINGLE_VIDEO", warnings)
+    return Post("CAROUSEL" if read(found.body, "/content/carousel") is not None else None, warnings)
+
+
+def _finished(network: Network, video: str) -> Flow[None]:
+    """Refuses a video that is not there yet. Its statuses are (unverified)."""
+    found = yield from optional(network, linkedin.get("videos/{video}", {"video": video}, {}))
+    status = text(found.body, "/status") if found is not None else None
+    if status == "PROCESSING":
+        message = "LinkedIn is still processing the post's video."
+        raise ProviderThrottled(message, code="media_processing", retry_after=PROCESSING_SECONDS)
+    if status in ("PROCESSING_FAILED", "WAITING_UPLOAD"):
+        raise refused("creative.existingId", "ineligible", f"LinkedIn: the post's video is not usable ({status}).")
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 Part = Callable[[Json, Mapping[str, Json], str], "list[str]"]
 """From the wanted value, the criteria as they are, and the path to name, to the values of the facet."""
-
 GENDERS: Mapping[str, str] = {"female": "urn:li:gender:FEMALE", "male": "urn:li:gender:MALE"}
 # Marketing API, ageRanges (unverified): the ranges by their first and last year; OLDEST stands for no end.
 OLDEST = 65
@@ -90,7 +140,7 @@ AGES: Mapping[tuple[int, int], str] = {
     (35, 54): "urn:li:ageRange:(35,54)",
     (55, OLDEST): "urn:li:ageRange:(55,2147483647)",
 }
-AGE_FACET = f"{FACET_URN}ageRanges"
+AGE_FACET = f"{linkedin.FACET_URN}ageRanges"
 
 
 def _urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
@@ -126,14 +176,14 @@ def _ages(wanted: Mapping[str, Json], criteria: Mapping[str, Json]) -> list[str]
 
 
 INCLUDED: Mapping[str, tuple[str, Part]] = {
-    "locations": (f"{FACET_URN}locations", _urns),
-    "languages": (f"{FACET_URN}interfaceLocales", _urns),
-    "interests": (f"{FACET_URN}interests", _urns),
-    "genders": (f"{FACET_URN}genders", _genders),
+    "locations": (f"{linkedin.FACET_URN}locations", _urns),
+    "languages": (f"{linkedin.FACET_URN}interfaceLocales", _urns),
+    "interests": (f"{linkedin.FACET_URN}interests", _urns),
+    "genders": (f"{linkedin.FACET_URN}genders", _genders),
 }
 EXCLUDED: Mapping[str, tuple[str, Part]] = {
-    "excludedLocations": (f"{FACET_URN}locations", _urns),
-    "excludedInterests": (f"{FACET_URN}interests", _urns),
+    "excludedLocations": (f"{linkedin.FACET_URN}locations", _urns),
+    "excludedInterests": (f"{linkedin.FACET_URN}interests", _urns),
 }
 AGE_PARTS = ("ageMin", "ageMax")
 

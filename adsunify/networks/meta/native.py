@@ -8,7 +8,7 @@ from datetime import datetime
 from adsunify.errors import InvalidInput, refused
 from adsunify.network import Account, Found, Unit, currency_of, is_number, words
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Response, found_at, loads, need, read, rows, text
+from adsunify.wire import Json, Request, Response, found_at, loads, need, read, rows, text
 
 VERSION = "v26.0"
 HOST = "graph.facebook.com"
@@ -165,7 +165,7 @@ TARGETING_NAMES = frozenset(
 )
 
 
-# -- how it says things -------------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
 
 _OFFSET = {code: offset for offset, codes in OFFSETS.items() for code in codes.split()}
 _UNSEEN = {code: offset for offset, codes in UNSEEN_OFFSETS.items() for code in codes.split()}
@@ -182,6 +182,51 @@ def unit(account: Account) -> Unit:
             offset, assumed=f"Meta's currency table was not seen to hold {currency}: {offset} to one is assumed."
         )
     raise refused("account.currency", "currency_not_supported", f"Meta has no minor unit for {currency}.")
+
+
+def native_time(moment: datetime) -> str:
+    """An instant as Meta takes it."""
+    return utc_text(moment, "offset")
+
+
+def moment(value: Json) -> datetime | None:
+    """An instant as Meta writes it (in the account's zone, with its offset), None where it is none."""
+    try:
+        return instant(value) if isinstance(value, str) else None
+    except InvalidInput:
+        return None
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
+
+
+def node(entity_id: str, fields: str) -> Request:
+    """A read of one object; without fields Meta answers its id only."""
+    return Request("GET", f"{GRAPH}/{{id}}", {"id": entity_id}, {"fields": fields})
+
+
+def edge(owner: str, name: str, query: Mapping[str, str]) -> Request:
+    """A read of a list that hangs on an object."""
+    return Request("GET", f"{GRAPH}/{{owner}}/{name}", {"owner": owner}, query)
+
+
+def paged(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
+    """The query of a list."""
+    return {"fields": fields, "limit": str(limit)} | ({} if cursor is None else {"after": cursor})
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
+
+
+def listed(response: Response) -> list[Mapping[str, Json]]:
+    """The rows of a list. An empty list has its ``data`` too (section 11): without it the answer is unreadable."""
+    need(response.body, "/data")
+    return rows(response.body, "/data")
+
+
+def next_cursor(response: Response) -> str | None:
+    """The cursor of the next page. ``paging.next`` itself carries the token and is never followed."""
+    return text(response.body, "/paging/cursors/after") if read(response.body, "/paging/next") else None
 
 
 ADVICE = {"100/2446404": "The account may not be billed by link clicks yet: prepare the brief again without a bid."}
@@ -233,32 +278,3 @@ def wait(response: Response) -> float | None:
     if longest > 0:
         return float(longest)
     return None if "retry-after" in response.headers else FIRST_WAIT
-
-
-def native_time(moment: datetime) -> str:
-    """An instant as Meta takes it."""
-    return utc_text(moment, "offset")
-
-
-def moment(value: Json) -> datetime | None:
-    """An instant as Meta writes it (in the account's zone, with its offset), None where it is none."""
-    try:
-        return instant(value) if isinstance(value, str) else None
-    except InvalidInput:
-        return None
-
-
-def listed(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its ``data`` too (section 11): without it the answer is unreadable."""
-    need(response.body, "/data")
-    return rows(response.body, "/data")
-
-
-def next_cursor(response: Response) -> str | None:
-    """The cursor of the next page. ``paging.next`` itself carries the token and is never followed."""
-    return text(response.body, "/paging/cursors/after") if read(response.body, "/paging/next") else None
-
-
-def paged(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
-    """The query of a list."""
-    return {"fields": fields, "limit": str(limit)} | ({} if cursor is None else {"after": cursor})

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.money import major
-from adsunify.network import Account, counted, level, native_amount
+from adsunify.network import Account, level, native_amount
 from adsunify.reading import maybe, settled
 from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
 from adsunify.wire import Flow, Json, Request, need, text
 
 from . import native as meta
-from .reads import editable, node
-from .tables import AIMS, NETWORK, period_of, too_short
+from .reads import editable
+from .settings import conflicts
+from .tables import AIMS, NETWORK
 from .targeting import countries_of, in_europe, merged, special, targeting_of
 
 ID = "id"
@@ -25,6 +25,9 @@ CALLED = {"campaign": "campaign", "adGroup": "ad set", "creative": "creative", "
 EDGES = {one.kind: one.path for one in NETWORK.levels} | {"creative": "adcreatives"}
 Body = dict[str, Json]
 Changes = Sequence[Change]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _create(account: Account, kind: str, does: str, body: Body, *bindings: Binding) -> Step:
@@ -131,7 +134,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return (yield from settled(_plan(account, "create", *steps, warnings=_warnings(account, brief, europe, now))))
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(kind: str, entity_id: str, status: str, key: str = "") -> Step:
@@ -236,36 +239,10 @@ Part = tuple[Body, Changes]
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(_conflicts(account, entity, body, now)) if kind == "adGroup" else []
+    issues = list(conflicts(account, entity, body, now)) if kind == "adGroup" else []
     if issues:
         raise InvalidInput(issues)
     return body, done.changes
-
-
-def _conflicts(account: Account, entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed parameters of an ad set contradict."""
-    after = {**entity, **body}
-    start, end = meta.moment(after.get("start_time")), meta.moment(after.get("end_time"))
-    if "end_time" in body and end is None and period_of(after) == "lifetime":
-        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in body and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    moved = not {"start_time", "end_time"}.isdisjoint(body)
-    if moved and start is not None and end is not None and end <= start:
-        yield Issue("fields.endAt", "order", "The end has to come after the start.")
-    elif moved and too_short(period_of(after), start, end):
-        yield Issue("fields.endAt", "too_short", "Meta takes a daily budget only for more than 24 hours.")
-    if "bid_strategy" in body and body["bid_strategy"] in meta.CAPPED and not after.get("bid_amount"):
-        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
-    if body.get("bid_strategy") == meta.ROAS_FLOOR and "bid_constraints" not in after:
-        yield Issue("fields.roasFloor", "required", "This bid strategy needs a floor; change both together.")
-    unit = meta.unit(account)
-    held, left = counted(unit, entity.get("lifetime_budget")), counted(unit, entity.get("budget_remaining"))
-    if "lifetime_budget" in body and held is not None and left is not None:
-        least = -((left - held) * 110 // 100)  # Marketing API: at least 110 % of what was spent
-        if body["lifetime_budget"] < least:
-            message = f"Meta takes at least 110 % of the amount already spent, {major(least, unit.offset)}."
-            yield Issue("fields.budget", "too_small", message)
 
 
 def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
@@ -304,12 +281,15 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
 
 
+# -- preflight ----------------------------------------------------------------------------------------------------
+
+
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
     """Whether an existing creative is there."""
     creative = brief.creative.existing_id
     if creative is None:
         return [], []
-    found = yield from maybe(NETWORK, node(creative, "id,name,status"))
+    found = yield from maybe(NETWORK, meta.node(creative, "id,name,status"))
     if found is not None and text(found.body, "/status") != meta.DELETED:
         return [], []
     return [Issue("creative.existingId", "not_found", "Meta has no such creative, or does not show it.")], []

@@ -37,16 +37,7 @@ def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
     return [row for answer in answers for row in meta.listed(answer)]
 
 
-def node(entity_id: str, fields: str) -> Request:
-    """A read of one object; without fields Meta answers its id only."""
-    return Request("GET", f"{meta.GRAPH}/{{id}}", {"id": entity_id}, {"fields": fields})
-
-
-def _edge(owner: str, edge: str, query: Mapping[str, str]) -> Request:
-    return Request("GET", f"{meta.GRAPH}/{{owner}}/{edge}", {"owner": owner}, query)
-
-
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
@@ -85,7 +76,7 @@ def revoke(app: App, credentials: Credentials) -> Flow[None]:
         raise ProviderUnreadable("Meta did not say that the app was removed.")
 
 
-# -- accounts and entities ----------------------------------------------------------------------------------------
+# -- accounts -----------------------------------------------------------------------------------------------------
 
 ACCOUNT_FIELDS = (
     "id,account_id,name,currency,timezone_name,account_status,disable_reason,min_daily_budget,default_dsa_beneficiary,"
@@ -111,8 +102,11 @@ def _account(row: Mapping[str, Json]) -> FoundAccount:
 
 def accounts() -> Flow[list[FoundAccount]]:
     """The ad accounts of the token's user."""
-    found = yield from _listed(_edge("me", "adaccounts", meta.paged(ACCOUNT_FIELDS, meta.PAGE, None)))
+    found = yield from _listed(meta.edge("me", "adaccounts", meta.paged(ACCOUNT_FIELDS, meta.PAGE, None)))
     return [_account(row) for row in found]
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
 def tree(account: Account) -> Flow[Tree]:
@@ -120,7 +114,7 @@ def tree(account: Account) -> Flow[Tree]:
     nodes: list[Entity] = []
     for one in NETWORK.levels:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [one.parent.removeprefix("/")])])
-        found = yield from _listed(_edge(account.native_id, one.path, meta.paged(fields, meta.PAGE, None)))
+        found = yield from _listed(meta.edge(account.native_id, one.path, meta.paged(fields, meta.PAGE, None)))
         nodes.extend(reading.entity(one, row) for row in found)
     return Tree(nest(nodes))
 
@@ -133,7 +127,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
         asked["effective_status"] = dumps([query.status])
     if query.search is not None:
         asked["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
-    response = yield from ask(NETWORK, _edge(query.parent_id or account.native_id, one.path, asked))
+    response = yield from ask(NETWORK, meta.edge(query.parent_id or account.native_id, one.path, asked))
     found = tuple(reading.entity(one, row) for row in meta.listed(response))
     return Page(found, meta.next_cursor(response))
 
@@ -141,7 +135,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     """One entity with the fields of its level."""
     one = level(NETWORK, kind)
-    response = yield from ask(NETWORK, node(entity_id, ",".join(one.fields)))
+    response = yield from ask(NETWORK, meta.node(entity_id, ",".join(one.fields)))
     return reading.entity(one, need(response.body, ""))
 
 
@@ -172,7 +166,7 @@ def _started(account: Account, query: Mapping[str, str]) -> Flow[str]:
 
 def _finished(job: str) -> Flow[str | None]:
     """The state of a report that is still being made, None where it is ready."""
-    state = (yield from ask(NETWORK, node(job, STATE_FIELDS))).body
+    state = (yield from ask(NETWORK, meta.node(job, STATE_FIELDS))).body
     status = text(state, "/async_status") or ""
     if status in OVER:
         said = text(state, "/error_message") or "ask again"
@@ -197,7 +191,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     native: list[Mapping[str, Json]] | None = [] if first > end else None
     if native is None and job is None and (end - first).days < SYNC_DAYS:
         try:
-            native = yield from _listed(_edge(account.native_id, "insights", query | {"limit": REPORT_PAGE}))
+            native = yield from _listed(meta.edge(account.native_id, "insights", query | {"limit": REPORT_PAGE}))
         except ProviderError as problem:
             if not set((problem.native.code or "").split("/")).intersection(TOO_MUCH):
                 raise
@@ -206,7 +200,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         status = yield from _finished(job)
         if status is not None:
             return Insights.waiting(start, end, account.timezone, Pending(job, status, POLL))
-        native = yield from _listed(_edge(job, "insights", {"limit": REPORT_PAGE}))
+        native = yield from _listed(meta.edge(job, "insights", {"limit": REPORT_PAGE}))
     found = list(reported(native))
     if found and not all(start <= one <= end for one, _ in found):  # a job resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)

@@ -15,18 +15,16 @@ facebook-business 26.0.3 for the names, types and enums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime, timedelta
-from decimal import Decimal
+from datetime import datetime
 
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import Issue, refused
-from adsunify.money import major, units
+from adsunify.errors import Issue
+from adsunify.money import major
 from adsunify.network import (
     Account,
     Catalog,
-    Entity,
     ErrorRule,
     Extra,
     Format,
@@ -37,16 +35,14 @@ from adsunify.network import (
     Metric,
     Network,
     Period,
-    Setting,
     Template,
-    is_number,
     whole_units,
     words,
 )
-from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, dumps, found_at, read, text
+from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
 
 from . import native as meta
+from .settings import SETTINGS, too_short
 from .targeting import PARTS, beneficiary, category_countries, misplaced, no_overlap, not_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -140,11 +136,6 @@ def _web(address: str) -> str | None:
     return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
 
 
-def too_short(period: str | None, start: datetime | None, end: datetime | None) -> bool:
-    """Marketing API: an ad set with a daily budget runs for more than 24 hours."""
-    return period == "daily" and start is not None and end is not None and end - start <= timedelta(days=1)
-
-
 def _lasting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if too_short(brief.budget.period, brief.schedule.start, brief.schedule.end):
         message = "Meta takes a daily budget only for more than 24 hours; end later or use a lifetime budget."
@@ -210,122 +201,6 @@ def _has_none(members: Mapping[str, Json]) -> bool:
 FORMATS = (
     Format("page_link_ad", "Page link ad", GOALS, PERIODS, (*NEW, *COMMON), BID, _has_none, RULES),
     Format("existing_creative", "Existing creative", GOALS, PERIODS, (*EXISTING, *COMMON), BID, _has_creative, RULES),
-)
-
-
-# -- settings -----------------------------------------------------------------------------------------------------
-
-
-def has(entity: Entity, name: str) -> bool:
-    """Whether the entity has this amount; Meta also writes "0" for one that it has not."""
-    return text(entity, f"/{name}") not in (None, "", "0")
-
-
-def period_of(entity: Entity) -> Period | None:
-    """The period of the budget that the entity itself holds."""
-    return "lifetime" if has(entity, "lifetime_budget") else "daily" if has(entity, "daily_budget") else None
-
-
-def _budget(entity: Entity) -> str:
-    return f"/{period_of(entity) or 'daily'}_budget"
-
-
-def _gone(entity: Entity, now: datetime | None) -> str | None:
-    return "it is archived or deleted" if entity.get("status") in (meta.ARCHIVED, meta.DELETED) else None
-
-
-def _on_ad_sets(entity: Entity, now: datetime | None) -> str | None:
-    return None if period_of(entity) else "the budget is set on ad sets"
-
-
-def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
-    return None if period_of(entity) else "the campaign holds the budget"
-
-
-def _started(entity: Entity, now: datetime | None) -> str | None:
-    start = meta.moment(entity.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
-
-
-def _no_bid(entity: Entity, now: datetime | None) -> str | None:
-    if entity.get("bid_strategy") in meta.CAPPED:
-        return None
-    return f"only {' and '.join(meta.CAPPED)} take a bid; change bidStrategy too"
-
-
-def _no_roas(entity: Entity, now: datetime | None) -> str | None:
-    return None if entity.get("bid_strategy") == meta.ROAS_FLOOR else f"only {meta.ROAS_FLOOR} takes one"
-
-
-def _roas(entity: Entity, account: Account) -> Json:
-    floor = read(entity, "/bid_constraints/roas_average_floor")
-    return Decimal(floor) / meta.ROAS_SCALE if is_number(floor) else None
-
-
-def _write_roas(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    floor = units(format(value, "f"), meta.ROAS_SCALE, "fields.roasFloor") if value > 0 else 0
-    if not floor:
-        raise refused("fields.roasFloor", "out_of_range", "must be greater than 0.")
-    return {"/bid_constraints": {"roas_average_floor": floor}}
-
-
-def _shown(member: str) -> Callable[[Entity, Account], Json]:
-    """An instant for people, in UTC; None for the 0 that stands for no end."""
-
-    def shown(entity: Entity, account: Account) -> Json:
-        found = meta.moment(entity.get(member))
-        return None if found is None else utc_text(found)
-
-    return shown
-
-
-_start, _end = _shown("start_time"), _shown("end_time")
-
-
-def _write_start(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/start_time": meta.native_time(instant(value))}
-
-
-def _write_end(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/end_time": meta.NO_END if value is None else meta.native_time(instant(value))}
-
-
-def _write_categories(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/special_ad_categories": value or []}
-
-
-FIXED = "it is fixed after creation"
-SETTINGS = (
-    Setting("campaign", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("campaign", "budget", _budget, "money", period_of, lock=_on_ad_sets),
-    Setting("campaign", "spendCap", "/spend_cap", "money", note="The account has a floor for a campaign's spend cap."),
-    Setting("campaign", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES, lock=_on_ad_sets),
-    Setting(
-        *("campaign", "specialAdCategories", "/special_ad_categories", "list"),
-        choices=meta.SPECIAL_AD_CATEGORIES,
-        clears=True,
-        write=_write_categories,
-        note="A campaign that had none also needs special_ad_category_country: change both with a native update.",
-    ),
-    Setting("campaign", "objective", "/objective", lock=FIXED),
-    Setting("campaign", "buying_type", "/buying_type", lock=FIXED),
-    Setting("adGroup", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("adGroup", "budget", _budget, "money", period_of, lock=_on_campaign),
-    Setting("adGroup", "startAt", "/start_time", "instant", lock=_started, read=_start, write=_write_start),
-    Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_end, write=_write_end),
-    Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES),
-    Setting("adGroup", "bid", "/bid_amount", "money", lock=_no_bid),
-    Setting("adGroup", "roasFloor", "/bid_constraints", "number", lock=_no_roas, read=_roas, write=_write_roas),
-    Setting("adGroup", "dsaBeneficiary", "/dsa_beneficiary"),
-    Setting("adGroup", "dsaPayor", "/dsa_payor"),
-    Setting("adGroup", "frequencyCap", "/frequency_control_specs", "list", lock=FIXED),
-    Setting("adGroup", "optimization_goal", "/optimization_goal", lock=FIXED),
-    Setting("adGroup", "billing_event", "/billing_event", lock=FIXED),
-    Setting("adGroup", "promoted_object", "/promoted_object", lock=FIXED),
-    Setting("adGroup", "destination_type", "/destination_type", lock=FIXED),
-    Setting("adGroup", "campaign_id", "/campaign_id", lock=FIXED),
-    Setting("ad", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("ad", "adset_id", "/adset_id", lock=FIXED),
 )
 
 
@@ -414,33 +289,33 @@ TEMPLATES = (
 PURCHASES = ("omni_purchase", "purchase", "offsite_conversion.fb_pixel_purchase")
 
 
-def _actions(row: Mapping[str, Json], member: str) -> list[Mapping[str, Json]]:
-    found = row.get(member)
-    return found if isinstance(found, list) and set(map(type, found)) == {dict} else []
+def _by_kind(actions: Json) -> Mapping[Json, Json]:
+    """The value of each kind of action, the first where one is told twice; nothing of what is no list of them."""
+    try:
+        return {action.get("action_type"): action.get("value") for action in reversed(actions)}
+    except (AttributeError, TypeError):
+        return {}
 
 
-def _action(row: Mapping[str, Json], member: str, kind: str | None) -> Json:
-    for action in _actions(row, member):
-        if kind is not None and action.get("action_type") == kind:
-            return action.get("value")
+def _purchase(actions: Mapping[Json, Json]) -> str | None:
+    for kind in PURCHASES:
+        if kind in actions:
+            return kind
     return None
 
 
-def _purchase(row: Mapping[str, Json]) -> str | None:
-    kinds = [action.get("action_type") for action in _actions(row, "actions")]
-    return next((kind for kind in PURCHASES if kind in kinds), None)
+def _conversions(columns: Columns) -> list[Json]:
+    told = columns.made("/actions", _by_kind)
+    return [None if (kind := _purchase(actions)) is None else actions[kind] for actions in told]
 
 
-def _conversions(row: Mapping[str, Json]) -> Json:
-    return _action(row, "actions", _purchase(row))
+def _conversion_values(columns: Columns) -> list[Json]:
+    told = zip(columns.made("/actions", _by_kind), columns.made("/action_values", _by_kind), strict=True)
+    return [None if (kind := _purchase(actions)) is None else values.get(kind) for actions, values in told]
 
 
-def _conversion_value(row: Mapping[str, Json]) -> Json:
-    return _action(row, "action_values", _purchase(row))
-
-
-def _video_views(row: Mapping[str, Json]) -> Json:
-    return _action(row, "actions", "video_view")
+def _video_views(columns: Columns) -> list[Json]:
+    return [actions.get("video_view") for actions in columns.made("/actions", _by_kind)]
 
 
 METRICS = (
@@ -448,7 +323,7 @@ METRICS = (
     Metric("clicks", "/clicks", "count", note="All clicks, not only those on links."),
     Metric("spend", "/spend", "major"),
     Metric("conversions", "/actions", "decimal", _conversions, note="Purchases, counted once."),
-    Metric("conversionValue", "/action_values", "major", _conversion_value, note="The value of the same purchases."),
+    Metric("conversionValue", "/action_values", "major", _conversion_values, note="The value of the same purchases."),
     Metric("videoViews", "/actions", "count", _video_views, note="Views of 3 seconds."),
     Metric("reach", "/reach", "count", note="Of one day; days do not add up."),
 )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
+from adsunify.editing import targeted
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account
 from adsunify.steps import Change
@@ -116,9 +117,6 @@ def in_europe(brief: CampaignBrief) -> bool | None:
     told = {"countries", "zips", "location_types"}
     places = read(targeting, "/geo_locations", {})
     return False if countries and told.issuperset(places) else None
-
-
-# -- rules of a brief ---------------------------------------------------------------------------------------------
 
 
 def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
@@ -234,22 +232,17 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = dict(targeting)
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in PARTS:
-            issues.append(Issue(path, "not_supported", f"Meta takes these: {', '.join(PARTS)}."))
-            continue
-        member, part = PARTS[name]
-        try:
-            new = part(value, native, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, native.pop(member, None), new))
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        member, part = row
+        new = part(value, native, path)
+        before = native.pop(member, None)
         if new is not None:
             native[member] = new
+        return Change(name, before, new)
+
+    changes = targeted("Meta", PARTS, wanted, lay)
+    issues: list[Issue] = []
     least, most = native.get("age_min"), native.get("age_max")
     if isinstance(least, int) and isinstance(most, int) and least > most:
         issues.append(Issue("targeting.ageMin", "order", "The least age lies above the greatest."))

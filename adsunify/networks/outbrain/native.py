@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -10,9 +10,10 @@ from adsunify.brief import CampaignBrief
 from adsunify.currencies import exponent
 from adsunify.errors import Issue
 from adsunify.money import written
-from adsunify.network import Account, Found, Level, Unit, currency_of, is_number, words
+from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, is_number, words
 from adsunify.schedule import local_days, zone
-from adsunify.wire import Json, Nature, Request, Response, found_at, read, rows, text
+from adsunify.steps import Step
+from adsunify.wire import Json, Nature, Request, Response, found_at, identifier, read, rows, text
 
 CODE = "outbrain"
 VERSION = "v0.1"
@@ -24,6 +25,7 @@ ZONE = "America/New_York"  # all dates, times and report days of the API are Eas
 
 ENABLED, DISABLED, ARCHIVED = "enabled", "disabled", "archived"  # our words: natively these are flags
 STATUSES = (ENABLED, DISABLED, ARCHIVED)
+STATES: Mapping[str, str] = {ENABLED: "active", DISABLED: "paused", ARCHIVED: "archived"}
 
 DAILY, MONTHLY, WHOLE = "DAILY", "MONTHLY", "CAMPAIGN"
 BUDGET_TYPES = (DAILY, MONTHLY, WHOLE)
@@ -56,7 +58,7 @@ LEAST_USD: Mapping[str, Decimal] = {DAILY: Decimal(25), MONTHLY: Decimal(750), W
 CAMPAIGN_EXTRAS = "Locations,PlatformTargeting,InterestsTargeting,CustomAudience,IABCategories,NetworkTargeting"
 
 
-# -- money and days -----------------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
 
 
 def unit(account: Account) -> Unit:
@@ -165,6 +167,21 @@ def total(response: Response, at: str) -> int | None:
 # -- answers ------------------------------------------------------------------------------------------------------
 
 
+def native_status(native: Mapping[str, Json]) -> str | None:
+    """The status in one word: natively it is two flags."""
+    if native.get("archived") is True or native.get("autoArchived") is True:
+        return ARCHIVED
+    words_ = {True: ENABLED, False: DISABLED}
+    enabled = native.get("enabled")
+    return words_[enabled] if isinstance(enabled, bool) else None
+
+
+def status_sent(kind: str, sent: Json) -> tuple[str, str | None]:
+    """The status in what was sent: flags of a campaign or a link."""
+    flags = sent if isinstance(sent, list) else [sent]
+    return kind, next((status for one in flags if isinstance(one, Mapping) and (status := native_status(one))), None)
+
+
 def error(response: Response) -> Found | None:
     """The native error: a sentence without a code, in two shapes."""
     body = response.body if response.state == "json" else None
@@ -173,6 +190,23 @@ def error(response: Response) -> Found | None:
         return None
     hints = [said or text(body, "/message"), text(body, "/moreInfo")]
     return Found((), ": ".join(one for one in hints if one) or None, response.headers.get(REQUEST_ID_HEADER))
+
+
+def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What the answer to an array says of each item: HTTP 200 does not mean success."""
+    sent, listed = request.body, response.body
+    if not isinstance(sent, list) or not isinstance(listed, list) or len(listed) != len(sent):
+        return None
+    ids = [read(one, "/id") for one in sent]
+    answers = []
+    for index, row in enumerate(listed):
+        native_id = identifier(read(row, "/id")) or ids[index]
+        position = ids.index(native_id) if native_id in ids else index
+        if text(row, "/operationStatus/status") == SUCCESS:
+            answers.append(ItemAnswer(position, native_id))
+        else:
+            answers.append(ItemAnswer(position, error=item_error(row, response.headers.get(REQUEST_ID_HEADER))))
+    return answers
 
 
 def item_error(item: Json, request_id: str | None) -> Found:

@@ -12,7 +12,7 @@ from attrs import evolve
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, Edited, edited, local_time, risk_of
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.network import Account, Level, currency_of, is_number, level, native_amount
+from adsunify.network import Account, Level, currency_of, level, native_amount
 from adsunify.reading import ask, optional, settled
 from adsunify.steps import (
     Action,
@@ -29,13 +29,13 @@ from adsunify.steps import (
     Step,
     planned,
 )
-from adsunify.wire import Flow, Json, Response, identifier, put, read, rows, text
+from adsunify.wire import Flow, Json, identifier, put, read, rows, text
 
 from . import native as outbrain
 from . import reads
-from .countries import COUNTRIES
+from .settings import conflicts
 from .tables import AD, CAMPAIGN, NETWORK, budget_of
-from .targeting import EVERYWHERE, ISO_VERSION, PLACES, as_written, merged, targeting_of
+from .targeting import EVERYWHERE, ISO_VERSION, PLACES, as_written, country, merged, targeting_of
 
 ID = "id"
 BUDGET = "budget"
@@ -43,28 +43,55 @@ Body = dict[str, Json]
 MADE = (Output(ID, ("/body/id",)),)
 
 
+# -- steps --------------------------------------------------------------------------------------------------------
+
+
 def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
     return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
+def _set_campaign(entity_id: str, body: Body, does: str, *, key: str = "", changes: Sequence[Change] = ()) -> Step:
+    """A step that changes members of a campaign: others stay as they are."""
+    request = outbrain.send("PUT", "campaigns/{id}", body, id=entity_id)
+    return Step(
+        key or "campaign",
+        "campaign",
+        does,
+        request,
+        "update",
+        entity_id,
+        promises=(Promise("/body/id", entity_id),),
+        changes=tuple(changes),
+    )
+
+
+def _set_link(entity_id: str, enabled: Json, does: str, *, key: str = "", changes: Sequence[Change] = ()) -> Step:
+    """A step that switches a promoted link. Amplify reference: its success is an answer without a body."""
+    request = outbrain.send("PUT", "promotedLinks/{ids}", {"enabled": enabled}, ids=entity_id)
+    return Step(
+        *(key or "ad", "ad", does, request, "update", entity_id),
+        empty_ok=True,
+        changes=tuple(changes),
+    )
+
+
+def _content(entity_id: str, campaign: str, body: Body, does: str, changes: Sequence[Change] = ()) -> Step:
+    """A step that changes what a link shows. The reference names the headline title here, not text (unverified)."""
+    renamed = {"title" if name == "text" else name: value for name, value in body.items()}
+    path = "campaigns/{campaignId}/promotedLinks/"
+    request = outbrain.send("PUT", path, [{ID: entity_id, **renamed}], campaignId=campaign)
+    sent = Items("/body", ID, sent=ID, many=False)
+    return Step("ad", "ad", does, request, "update", entity_id, campaign, items=sent, changes=tuple(changes))
+
+
+def _set_status(one: Level, entity_id: str, status: str, key: str = "") -> Step:
+    enabled, does = status == "active", f"Set the {one.native} {entity_id} to {status}."
+    if one is AD:
+        return _set_link(entity_id, enabled, does, key=key)
+    return _set_campaign(entity_id, {"enabled": enabled}, does, key=key)
+
+
 # -- create -------------------------------------------------------------------------------------------------------
-
-
-def _country(code: str) -> Flow[str]:
-    """The location id of a country, which is found by its English name only."""
-    query = {
-        "term": COUNTRIES[code],
-        "include": "Country",
-        "exactMatch": "true",
-        "locationsVersion": ISO_VERSION,
-        "limit": "10",
-    }
-    response = yield from ask(NETWORK, outbrain.get("locations/search", query))
-    for row in rows(response.body, "/geoLocations", "list of locations"):
-        found = identifier(read(row, "/id"))
-        if row.get("geoType") == "Country" and (text(row, "/code") or "").strip() == code and found is not None:
-            return found
-    raise refused("targeting.countries", "not_found", f"Outbrain has no location {COUNTRIES[code]} ({code}).")
 
 
 def _budget(account: Account, brief: CampaignBrief) -> Step:
@@ -124,45 +151,13 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     """Budget, campaign and promoted link; campaign and link paused."""
     places: list[str] = []
     for code in dict.fromkeys(brief.targeting.countries or ()):
-        places += [(yield from _country(code))]
+        places += [(yield from country(NETWORK, code))]
     targeting = targeting_of(brief, places)
     steps = (_budget(account, brief), _campaign(account, brief, targeting), _link(brief))
     return _plan(account, "create", *steps, warnings=tuple(_warnings(brief, targeting)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
-
-
-def _set_campaign(entity_id: str, body: Body, does: str, *, key: str = "", changes: Sequence[Change] = ()) -> Step:
-    """A step that changes members of a campaign: others stay as they are."""
-    request = outbrain.send("PUT", "campaigns/{id}", body, id=entity_id)
-    return Step(
-        key or "campaign",
-        "campaign",
-        does,
-        request,
-        "update",
-        entity_id,
-        promises=(Promise("/body/id", entity_id),),
-        changes=tuple(changes),
-    )
-
-
-def _set_link(entity_id: str, enabled: Json, does: str, *, key: str = "", changes: Sequence[Change] = ()) -> Step:
-    """A step that switches a promoted link. Amplify reference: its success is an answer without a body."""
-    request = outbrain.send("PUT", "promotedLinks/{ids}", {"enabled": enabled}, ids=entity_id)
-    return Step(
-        *(key or "ad", "ad", does, request, "update", entity_id),
-        empty_ok=True,
-        changes=tuple(changes),
-    )
-
-
-def _set_status(one: Level, entity_id: str, status: str, key: str = "") -> Step:
-    enabled, does = status == "active", f"Set the {one.native} {entity_id} to {status}."
-    if one is AD:
-        return _set_link(entity_id, enabled, does, key=key)
-    return _set_campaign(entity_id, {"enabled": enabled}, does, key=key)
 
 
 def plan_activate(account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
@@ -225,15 +220,6 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
 
 
-def _content(entity_id: str, campaign: str, body: Body, does: str, changes: Sequence[Change] = ()) -> Step:
-    """A step that changes what a link shows. The reference names the headline title here, not text (unverified)."""
-    renamed = {"title" if name == "text" else name: value for name, value in body.items()}
-    path = "campaigns/{campaignId}/promotedLinks/"
-    request = outbrain.send("PUT", path, [{ID: entity_id, **renamed}], campaignId=campaign)
-    sent = Items("/body", ID, sent=ID, many=False)
-    return Step("ad", "ad", does, request, "update", entity_id, campaign, items=sent, changes=tuple(changes))
-
-
 def _campaign_of(link: Mapping[str, Json]) -> str:
     found = identifier(link.get("campaignId"))
     if found is None:
@@ -277,6 +263,10 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
+CREATIVE = {"headline": "headline", "body": "description", "imageUrl": "image"}
+"""The content of an edit, by the setting that it is."""
+BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", "startAt", "endAt")
+
 
 def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
     if edit.targeting and kind != CAMPAIGN.kind:
@@ -291,65 +281,6 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
             yield Issue(f"creative.{name}", "not_supported", f"Outbrain changes these: {', '.join(CREATIVE)}.")
         elif CREATIVE[name] in edit.fields:
             yield Issue(f"creative.{name}", "conflict", f"fields.{CREATIVE[name]} says it, too; give only one.")
-
-
-CREATIVE = {"headline": "headline", "body": "description", "imageUrl": "image"}
-"""The content of an edit, by the setting that it is."""
-
-
-def _dates(budget: Mapping[str, Json], native: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
-    """What the changed dates of a budget contradict."""
-    start, end = text(budget, "/startDate"), text(budget, "/endDate")
-    present = "" if now is None else now.date().isoformat()
-    changed = [name for name in ("startDate", "endDate") if f"/budget/{name}" in native]
-    if "startDate" in changed and start is not None and start < present:
-        yield Issue("fields.startAt", "past", "The campaign cannot start before today in US Eastern time.")
-    if "endDate" in changed and end is not None and end < present:
-        yield Issue("fields.endAt", "past", "The campaign cannot end before today in US Eastern time.")
-    if changed and start is not None and end is not None and end < start:
-        yield Issue(
-            "fields.endAt" if "endDate" in changed else "fields.startAt", "order", "The end lies before the start."
-        )
-
-
-def _pacing(budget: Mapping[str, Json], fields: Mapping[str, Json]) -> Iterator[Issue]:
-    """What type, pacing, target and end of a budget contradict."""
-    kind, pacing = budget.get("type"), budget.get("pacing")
-    at = "fields.pacing" if "pacing" in fields else "fields.budgetType"
-    if kind == outbrain.DAILY and pacing != outbrain.SPEND_ASAP:
-        yield Issue(at, "conflict", f"A {kind} budget is only paced {outbrain.SPEND_ASAP}.")
-    if pacing == outbrain.DAILY_TARGET and budget.get("dailyTarget") is None:
-        yield Issue("fields.dailyTarget", "required", f"The pacing {pacing} needs it.")
-    if "dailyTarget" in fields and pacing != outbrain.DAILY_TARGET:
-        yield Issue("fields.dailyTarget", "conflict", f"Only the pacing {outbrain.DAILY_TARGET} takes one.")
-    if kind == outbrain.WHOLE and budget.get("endDate") is None:
-        yield Issue("fields.endAt", "required", f"A {kind} budget needs an end.")
-
-
-def _amounts(
-    account: Account, after: Mapping[str, Json], native: Mapping[str, Json], told: Response | None
-) -> Iterator[Issue]:
-    """What floors and ceilings say of the changed amounts."""
-    currency, budget = currency_of(account), after.get("budget") or {}
-    row = outbrain.currency_row(told, currency)
-    if any(pointer.startswith("/budget/") for pointer in native):
-        at = "fields.budget" if "/budget/amount" in native else f"fields.{_first(native)}"
-        floors = {**outbrain.floors_of(row), **(outbrain.LEAST_USD if currency == "USD" else {})}
-        yield from outbrain.too_small(floors, budget, at, currency)
-        amount, most = (budget.get(name) for name in ("amount", "maximumAmount"))
-        if is_number(amount) and is_number(most) and Decimal(amount or 0) > Decimal(most or 0):
-            yield Issue(at, "too_large", f"Outbrain takes a budget of at most {most} {currency} here.")
-    cost = native.get("/cpc")
-    if cost is not None:
-        least = after.get("minimumCpc")
-        bounds = {**(row or {}), **({"minimumCpc": least} if is_number(least) else {})}
-        yield from outbrain.cost_issues(bounds, Decimal(cost), "fields.bid", currency)
-
-
-def _first(native: Mapping[str, Json]) -> str:
-    names = {"type": "budgetType", "startDate": "startAt", "endDate": "endAt", "runForever": "endAt"}
-    member = next(pointer for pointer in native if pointer.startswith("/budget/")).removeprefix("/budget/")
-    return names.get(member, member)
 
 
 def _after(before: Mapping[str, Json], native: Mapping[str, Json]) -> Body:
@@ -371,14 +302,11 @@ def _edit_campaign(account: Account, entity_id: str, edit: Edit, now: datetime |
     told = None
     if {"bid", "budget", "budgetType"} & set(edit.fields):
         told = yield from optional(NETWORK, outbrain.currencies())
-    done, issues = Edited({}, ()), []
+    done, issues = Edited({}, ()), list[Issue]()
     try:
         done = edited(NETWORK, account, "campaign", before, edit, now)
         after = _after(before, done.native)
-        budget: Mapping[str, Json] = after.get("budget") or {}
-        if any(pointer.startswith("/budget/") for pointer in done.native):
-            issues += [*_dates(budget, done.native, local_time(account, now)), *_pacing(budget, edit.fields)]
-        issues += _amounts(account, after, done.native, told)
+        issues += conflicts(account, after, done.native, edit.fields, told, local_time(account, now))
     except InvalidInput as problem:
         issues += problem.issues
     targeting, moved = _under(done.native, "/targeting/"), list[Change]()
@@ -394,9 +322,6 @@ def _edit_campaign(account: Account, entity_id: str, edit: Edit, now: datetime |
     if issues:
         raise InvalidInput(issues)
     return _campaign_plan(account, entity_id, before, done, targeting, moved)
-
-
-BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", "startAt", "endAt")
 
 
 def _campaign_plan(
@@ -419,6 +344,8 @@ def _campaign_plan(
         body = own | ({"targeting": targeting} if targeting else {})
         does = f"Change {_named(on_campaign)} of the campaign {entity_id}."
         steps.append(_set_campaign(entity_id, body, does, changes=on_campaign))
+    if any(one.field == "locations" for one in on_campaign) and not targeting["locations"]:
+        warnings.append(EVERYWHERE)
     days = [f"{one.field} {one.after or 'none'}" for one in on_budget if one.field in ("startAt", "endAt")]
     if days:
         warnings.append(f"Outbrain keeps whole days of US Eastern time: {', '.join(days)}.")
@@ -434,8 +361,7 @@ def _named(changes: Sequence[Change]) -> str:
 
 def _edit_link(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     current = yield from reads.editable(account, "ad", entity_id)
-    whole = evolve(edit, fields={**edit.fields, **{CREATIVE[name]: value for name, value in edit.creative.items()}})
-    done = edited(NETWORK, account, "ad", current.native, whole, now)
+    done = edited(NETWORK, account, "ad", current.native, edit, now, CREATIVE)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
     does = f"Change {_named(done.changes)} of the promoted link {entity_id}."
     steps = []

@@ -36,9 +36,9 @@ from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, identifier, read, rows, text
 
 from . import native as outbrain
-from .tables import AD, CAMPAIGN, METRICS, NETWORK, native_status
+from .tables import AD, CAMPAIGN, METRICS, NETWORK
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 _HEADER_TEXT = re.compile(r"[!-~]{1,4096}").fullmatch
 _NO_CONTROLS = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,1000}").fullmatch
@@ -109,7 +109,7 @@ def accounts() -> Flow[list[FoundAccount]]:
         answer = yield from ask(NETWORK, outbrain.get("marketers/{marketer}/budgets", marketer=native_id))
         named = [text(one, "/currency") for one in rows(answer.body, "/budgets", "list of budgets")]
         currency = next((one for one in named if one), None)
-        status = native_status(native)
+        status = outbrain.native_status(native)
         found.append(FoundAccount(native_id, text(native, "/name") or native_id, currency, outbrain.ZONE, status))
     return found
 
@@ -119,7 +119,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 def _entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
     found = reading.entity(one, native, parent_id)
-    status = native_status(native)
+    status = outbrain.native_status(native)
     return evolve(found, native_status=status, status=one.states.get(status or ""))
 
 

@@ -15,32 +15,28 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import whole_day
-from adsunify.errors import Issue, refused
+from adsunify.errors import Issue
 from adsunify.network import (
     Account,
     Catalog,
-    Entity,
     ErrorRule,
     Format,
     Goal,
     Input,
-    ItemAnswer,
     Level,
     Login,
     Metric,
     Network,
     Period,
-    Setting,
     Template,
     native_amount,
     words,
 )
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, read, rows, text
+from adsunify.wire import Json, Request, Response, rows
 
 from . import native as outbrain
-from .targeting import BROWSERS, LANGUAGE, PARTS, PLATFORMS, SYSTEMS, ids_of, interests_of, unknown_countries
+from .settings import SETTINGS
+from .targeting import PARTS, PLATFORMS, unknown_countries
 from .targeting import wrong_native as wrong_targeting
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -49,7 +45,7 @@ _level = partial(
     Level,
     id="/id",
     status="/enabled",
-    states={outbrain.ENABLED: "active", outbrain.DISABLED: "paused", outbrain.ARCHIVED: "archived"},
+    states=outbrain.STATES,
     settable={"active": outbrain.ENABLED, "paused": outbrain.DISABLED},
     filters=outbrain.STATUSES,
     born=outbrain.DISABLED,
@@ -73,36 +69,6 @@ AD = _level(
     note="It hangs on a campaign: there is no ad group. It cannot be deleted, only paused.",
 )
 LEVELS = (CAMPAIGN, AD)
-
-
-def native_status(native: Mapping[str, Json]) -> str | None:
-    """The status in one word: natively it is two flags."""
-    if native.get("archived") is True or native.get("autoArchived") is True:
-        return outbrain.ARCHIVED
-    words_ = {True: outbrain.ENABLED, False: outbrain.DISABLED}
-    enabled = native.get("enabled")
-    return words_[enabled] if isinstance(enabled, bool) else None
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """What the answer to an array says of each item: HTTP 200 does not mean success."""
-    sent, listed = request.body, response.body
-    if not isinstance(sent, list) or not isinstance(listed, list) or len(listed) != len(sent):
-        return None
-    ids = [read(one, "/id") for one in sent]
-    answers = []
-    for index, row in enumerate(listed):
-        native_id = identifier(read(row, "/id")) or ids[index]
-        position = ids.index(native_id) if native_id in ids else index
-        if text(row, "/operationStatus/status") == outbrain.SUCCESS:
-            answers.append(ItemAnswer(position, native_id))
-        else:
-            answers.append(ItemAnswer(position, error=outbrain.item_error(row, _request_id(response))))
-    return answers
-
-
-def _request_id(response: Response) -> str | None:
-    return response.headers.get(outbrain.REQUEST_ID_HEADER)
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -191,132 +157,6 @@ FORMATS = (
         when=lambda members: not has_content(members),
         notes=("Headline and image are taken from the page, perhaps some time after the link is made.",),
     ),
-)
-
-
-# -- settings -----------------------------------------------------------------------------------------------------
-
-
-def period_of(entity: Entity) -> Period | None:
-    """The period of a campaign's budget; a monthly one is neither."""
-    kinds: Mapping[str, Period] = {outbrain.DAILY: "daily", outbrain.WHOLE: "lifetime"}
-    return kinds.get(text(entity, "/budget/type") or "")
-
-
-def _shared(entity: Entity, now: datetime | None) -> str | None:
-    return "its budget is used by other campaigns" if read(entity, "/budget/shared") is True else None
-
-
-def _started(entity: Entity, now: datetime | None) -> str | None:
-    # Dates in ISO form sort as text.
-    start = text(entity, "/budget/startDate")
-    if now is not None and start is not None and start <= now.date().isoformat():
-        return "the start date has passed"
-    return _shared(entity, now)
-
-
-def _reviewed(entity: Entity, now: datetime | None) -> str | None:
-    editable = read(entity, "/approvalStatus/isEditable")
-    return None if editable is True else "it has been reviewed, and only a pending link can be edited; make a new one"
-
-
-def _write_objective(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    kind = read(entity, "/campaignOptimization/optimizationType")
-    fitting = outbrain.OPTIMIZATIONS[value]
-    return {
-        "/objective": value,
-        "/campaignOptimization": {"optimizationType": kind if kind in fitting else fitting[0]},
-    }
-
-
-def _write_type(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    # Amplify reference: a DAILY budget supports only SPEND_ASAP.
-    pacing = {"/budget/pacing": outbrain.SPEND_ASAP} if value == outbrain.DAILY else {}
-    return {"/budget/type": value, **pacing}
-
-
-def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/budget/startDate": whole_day(value, account, "fields.startAt").isoformat()}
-
-
-def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    last = None if value is None else whole_day(value, account, "fields.endAt", ends=True).isoformat()
-    return {"/budget/endDate": last, "/budget/runForever": last is None}
-
-
-def _write_suffix(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/suffixTrackingCode": outbrain.EMPTY_SUFFIX if value is None else value}
-
-
-def _write_prefix(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    before = read(entity, "/prefixTrackingCode")
-    kept = dict(before) if isinstance(before, Mapping) else {}
-    return {"/prefixTrackingCode": {**kept, "prefix": outbrain.EMPTY_PREFIX if value is None else value}}
-
-
-def _ids(member: str) -> Callable[[Entity, Account], Json]:
-    return lambda entity, account: ids_of(read(entity, f"/targeting/{member}"))
-
-
-def _write_language(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    if "," in value:
-        raise refused("fields.languages", "choice", "Outbrain targets exactly one language.")
-    return {f"/targeting/{LANGUAGE}": value}
-
-
-def _write_interests(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/targeting/interests": interests_of(value)}
-
-
-_campaign = partial(Setting, "campaign")
-_budget = partial(Setting, "campaign", lock=_shared)
-_content = partial(Setting, "ad", lock=_reviewed)
-_NOT_OFFERED = "Outbrain does not target by it"
-
-SETTINGS = (
-    _campaign("name", "/name", longest=outbrain.NAME_LENGTH),
-    _campaign(
-        *("objective", "/objective", "choice"),
-        choices=tuple(outbrain.OPTIMIZATIONS),
-        write=_write_objective,
-        note="objective: its type of optimization follows, where the one in use does not fit.",
-    ),
-    _campaign("bid", "/cpc", "money", note="bid: the maximum cost per click, under every objective."),
-    _budget(*("budgetType", "/budget/type", "choice"), choices=outbrain.BUDGET_TYPES, write=_write_type),
-    _budget("budget", "/budget/amount", "money", period_of),
-    _budget("pacing", "/budget/pacing", "choice", choices=outbrain.PACING),
-    _budget("dailyTarget", "/budget/dailyTarget", "money"),
-    _campaign(
-        *("startAt", "/budget/startDate", "day"),
-        lock=_started,
-        write=_write_start,
-        note="startAt, endAt: a date, or an instant, which means its whole day in US Eastern time.",
-    ),
-    _budget("endAt", "/budget/endDate", "day", clears=True, write=_write_end),
-    _campaign("locations", "/targeting/locations", "list", read=_ids("locations")),
-    _campaign("excludedLocations", "/targeting/excludedLocations", "list", read=_ids("excludedLocations")),
-    _campaign("languages", f"/targeting/{LANGUAGE}", write=_write_language, note="languages: exactly one."),
-    _campaign("interests", "/targeting/interests", "list", write=_write_interests),
-    _campaign("platforms", "/targeting/platform", "list", choices=PLATFORMS),
-    _campaign("browsers", "/targeting/browsers", "list", choices=BROWSERS),
-    _campaign("operatingSystems", "/targeting/operatingSystems", "list", choices=SYSTEMS),
-    _campaign("ages", "/targeting/ages", lock=_NOT_OFFERED),
-    _campaign("genders", "/targeting/genders", lock=_NOT_OFFERED),
-    _campaign("trackingSuffix", "/suffixTrackingCode", clears=True, write=_write_suffix),
-    _campaign("trackingPrefix", "/prefixTrackingCode/prefix", clears=True, write=_write_prefix),
-    Setting(
-        *("ad", "status", "/enabled", "choice"),
-        choices=("active", "paused"),
-        read=lambda entity, account: AD.states.get(native_status(entity) or ""),
-        write=lambda value, entity, account: {"/enabled": value == "active"},
-    ),
-    _content("headline", "/text"),
-    _content("brandName", "/sectionName"),
-    _content("description", "/description"),
-    _content("image", "/imageMetadata/url", write=lambda value, entity, account: {"/imageMetadata": {"url": value}}),
-    _content("logo", "/logoMetadata/url", write=lambda value, entity, account: {"/logoMetadata": {"url": value}}),
-    Setting("ad", "url", "/url", lock="a link keeps its address; make a new one"),
-    Setting("ad", "bid", "/cpc", lock="the bid is the campaign's; links have cpcAdjustment, to be changed natively"),
 )
 
 
@@ -460,7 +300,8 @@ NETWORK = Network(
     money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     templates=TEMPLATES,
     wait=outbrain.wait,
-    items=items,
+    items=outbrain.items,
+    status_sent=outbrain.status_sent,
     notes=(
         "There is no ad group: promoted links hang on campaigns.",
         "All days are days of US Eastern time.",

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.network import words
+from adsunify.editing import identities, targeted
+from adsunify.errors import ProviderUnreadable, refused
+from adsunify.network import Network, words
+from adsunify.reading import ask
 from adsunify.steps import Change
-from adsunify.wire import Json, found_at, identifier, read, text
+from adsunify.wire import Flow, Json, found_at, identifier, read, rows, text
 
-from .countries import COUNTRIES
+from . import native as outbrain
 
 PLATFORMS = ("DESKTOP", "MOBILE", "TABLET")
 SYSTEMS = ("Ios", "MacOs", "Android", "Windows")
@@ -46,6 +48,47 @@ def wrong_native(targeting: Mapping[str, Json]) -> str | None:
     return None
 
 
+# The names are those of everyday English; that Outbrain spells each of them so is (unverified).
+_NAMES = """
+AD Andorra|AE United Arab Emirates|AF Afghanistan|AG Antigua and Barbuda|AI Anguilla|AL Albania|AM Armenia|AO Angola
+AQ Antarctica|AR Argentina|AS American Samoa|AT Austria|AU Australia|AW Aruba|AX Aland Islands|AZ Azerbaijan
+BA Bosnia and Herzegovina|BB Barbados|BD Bangladesh|BE Belgium|BF Burkina Faso|BG Bulgaria|BH Bahrain|BI Burundi
+BJ Benin|BL Saint Barthelemy|BM Bermuda|BN Brunei|BO Bolivia|BQ Bonaire, Sint Eustatius and Saba|BR Brazil|BS Bahamas
+BT Bhutan|BV Bouvet Island|BW Botswana|BY Belarus|BZ Belize|CA Canada|CC Cocos Islands
+CD Democratic Republic of the Congo|CF Central African Republic|CG Republic of the Congo|CH Switzerland
+CI Ivory Coast|CK Cook Islands|CL Chile|CM Cameroon|CN China|CO Colombia|CR Costa Rica|CU Cuba|CV Cape Verde
+CW Curacao|CX Christmas Island|CY Cyprus|CZ Czech Republic|DE Germany|DJ Djibouti|DK Denmark|DM Dominica
+DO Dominican Republic|DZ Algeria|EC Ecuador|EE Estonia|EG Egypt|EH Western Sahara|ER Eritrea|ES Spain|ET Ethiopia
+FI Finland|FJ Fiji|FK Falkland Islands|FM Micronesia|FO Faroe Islands|FR France|GA Gabon|GB United Kingdom|GD Grenada
+GE Georgia|GF French Guiana|GG Guernsey|GH Ghana|GI Gibraltar|GL Greenland|GM Gambia|GN Guinea|GP Guadeloupe
+GQ Equatorial Guinea|GR Greece|GS South Georgia and the South Sandwich Islands|GT Guatemala|GU Guam
+GW Guinea-Bissau|GY Guyana|HK Hong Kong|HM Heard Island and McDonald Islands|HN Honduras|HR Croatia|HT Haiti
+HU Hungary|ID Indonesia|IE Ireland|IL Israel|IM Isle of Man|IN India|IO British Indian Ocean Territory|IQ Iraq
+IR Iran|IS Iceland|IT Italy|JE Jersey|JM Jamaica|JO Jordan|JP Japan|KE Kenya|KG Kyrgyzstan|KH Cambodia|KI Kiribati
+KM Comoros|KN Saint Kitts and Nevis|KP North Korea|KR South Korea|KW Kuwait|KY Cayman Islands|KZ Kazakhstan|LA Laos
+LB Lebanon|LC Saint Lucia|LI Liechtenstein|LK Sri Lanka|LR Liberia|LS Lesotho|LT Lithuania|LU Luxembourg|LV Latvia
+LY Libya|MA Morocco|MC Monaco|MD Moldova|ME Montenegro|MF Saint Martin|MG Madagascar|MH Marshall Islands
+MK North Macedonia|ML Mali|MM Myanmar|MN Mongolia|MO Macao|MP Northern Mariana Islands|MQ Martinique|MR Mauritania
+MS Montserrat|MT Malta|MU Mauritius|MV Maldives|MW Malawi|MX Mexico|MY Malaysia|MZ Mozambique|NA Namibia
+NC New Caledonia|NE Niger|NF Norfolk Island|NG Nigeria|NI Nicaragua|NL Netherlands|NO Norway|NP Nepal|NR Nauru
+NU Niue|NZ New Zealand|OM Oman|PA Panama|PE Peru|PF French Polynesia|PG Papua New Guinea|PH Philippines|PK Pakistan
+PL Poland|PM Saint Pierre and Miquelon|PN Pitcairn|PR Puerto Rico|PS Palestine|PT Portugal|PW Palau|PY Paraguay
+QA Qatar|RE Reunion|RO Romania|RS Serbia|RU Russia|RW Rwanda|SA Saudi Arabia|SB Solomon Islands|SC Seychelles
+SD Sudan|SE Sweden|SG Singapore|SH Saint Helena|SI Slovenia|SJ Svalbard and Jan Mayen|SK Slovakia|SL Sierra Leone
+SM San Marino|SN Senegal|SO Somalia|SR Suriname|SS South Sudan|ST Sao Tome and Principe|SV El Salvador
+SX Sint Maarten|SY Syria|SZ Eswatini|TC Turks and Caicos Islands|TD Chad|TF French Southern Territories|TG Togo
+TH Thailand|TJ Tajikistan|TK Tokelau|TL Timor-Leste|TM Turkmenistan|TN Tunisia|TO Tonga|TR Turkey
+TT Trinidad and Tobago|TV Tuvalu|TW Taiwan|TZ Tanzania|UA Ukraine|UG Uganda
+UM United States Minor Outlying Islands|US United States|UY Uruguay|UZ Uzbekistan|VA Vatican
+VC Saint Vincent and the Grenadines|VE Venezuela|VG British Virgin Islands|VI U.S. Virgin Islands|VN Vietnam
+VU Vanuatu|WF Wallis and Futuna|WS Samoa|XK Kosovo|YE Yemen|YT Mayotte|ZA South Africa|ZM Zambia|ZW Zimbabwe
+"""
+COUNTRIES: Mapping[str, str] = {
+    entry[:2]: entry[3:] for line in _NAMES.strip().splitlines() for entry in line.split("|")
+}
+"""English names by ISO 3166-1 alpha-2: Outbrain finds countries by name only."""
+
+
 def unknown_countries(countries: Iterable[str]) -> str | None:
     """What is wrong with country codes; None where nothing is."""
     strange = [one for one in countries if one not in COUNTRIES]
@@ -68,7 +111,27 @@ def completed(targeting: Mapping[str, Json]) -> dict[str, Json]:
     return whole
 
 
-# -- what stands there --------------------------------------------------------------------------------------------
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def country(network: Network, code: str) -> Flow[str]:
+    """The location id of a country, which is found by its English name only."""
+    query = {
+        "term": COUNTRIES[code],
+        "include": "Country",
+        "exactMatch": "true",
+        "locationsVersion": ISO_VERSION,
+        "limit": "10",
+    }
+    response = yield from ask(network, outbrain.get("locations/search", query))
+    for row in rows(response.body, "/geoLocations", "list of locations"):
+        found = identifier(read(row, "/id"))
+        if row.get("geoType") == "Country" and (text(row, "/code") or "").strip() == code and found is not None:
+            return found
+    raise refused("targeting.countries", "not_found", f"Outbrain has no location {COUNTRIES[code]} ({code}).")
+
+
+# -- what an edit says --------------------------------------------------------------------------------------------
 
 
 def ids_of(listed: Json) -> list[str]:
@@ -86,8 +149,6 @@ def as_written(targeting: Json) -> dict[str, Json]:
     kept = {name: value for name, value in targeting.items() if name in MEMBERS and value is not None}
     return kept | {name: ids_of(kept[name]) for name in PLACES if name in kept}
 
-
-# -- what an edit says --------------------------------------------------------------------------------------------
 
 Part = Callable[[list[str], str], Json]
 """From the wanted ids, and the path to name in a refusal, to the member's value."""
@@ -109,6 +170,8 @@ def interests_of(found: list[str]) -> dict[str, Json]:
 
 
 def _interests(found: list[str], path: str) -> Json:
+    if not found:
+        raise refused(path, "required", "Outbrain documents no way to take all interests away; name at least one.")
     return interests_of(found)
 
 
@@ -128,30 +191,13 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 """An edit's part to its native member and how it is written."""
 
 
-def _identities(items: Sequence[Json], path: str) -> list[str]:
-    for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            raise refused(f"{path}/{index}.radiusKm", "not_supported", "Outbrain takes no radius around a place.")
-    return list(dict.fromkeys(text(item, "/id") or "" for item in items))
-
-
 def merged(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The members that the wanted parts become, and each change. Raises InvalidInput with all issues."""
     changed: dict[str, Json] = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in PARTS:
-            issues.append(Issue(path, "not_supported", f"Outbrain takes these: {', '.join(PARTS)}."))
-            continue
-        member, part = PARTS[name]
-        try:
-            changed[member] = part(_identities(value, path), path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, current.get(member), changed[member]))
-    if issues:
-        raise InvalidInput(issues)
-    return changed, changes
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        member, part = row
+        changed[member] = part(identities("Outbrain", value, path), path)
+        return Change(name, current.get(member), changed[member])
+
+    return changed, targeted("Outbrain", PARTS, wanted, lay)

@@ -82,7 +82,47 @@ def not_web(address: str) -> str | None:
     return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
 
 
-# -- addresses ----------------------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
+
+
+def unit(account: Account) -> Unit:
+    """Micros of every currency, those without a minor unit included; InvalidInput for a currency that is not billed."""
+    currency = currency_of(account)
+    if currency not in CURRENCIES:
+        message = f"Pinterest bills in {', '.join(CURRENCIES)}; this account's currency is none of them."
+        raise refused("account.currency", "currency_not_supported", message)
+    return Unit(MICROS)
+
+
+def closed(account: Account) -> Iterator[Issue]:
+    """Why nothing can be written to the account: no role that may, or no known currency."""
+    permissions = account.extras.get("permissions")
+    if permissions is not None and not set(permissions.split(",")).intersection(WRITERS):
+        message = f"The connected user may only read this account; one of {', '.join(WRITERS)} may change it."
+        yield Issue("account.permissions", "read_only", message)
+    if account.currency is not None:
+        try:
+            unit(account)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
+def native_time(written: str, path: str) -> int:
+    """An instant in whole seconds since 1970; InvalidInput for a fraction of a second, which would be lost."""
+    moment = instant(written, path)
+    if _FRACTION(written):
+        raise refused(path, "over_precision", "Pinterest counts whole seconds; leave the fraction out.")
+    return int(moment.timestamp())
+
+
+def moment(value: Json) -> datetime | None:
+    """An instant as Pinterest writes it, None where it is none."""
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 10**11:
+        return None
+    return datetime.fromtimestamp(value, UTC)
+
+
+# -- requests -----------------------------------------------------------------------------------------------------
 
 
 def asked(url: str, path: Mapping[str, str] | None = None, *query: tuple[str, str]) -> Request:
@@ -122,13 +162,13 @@ def statuses(*wanted: str) -> list[tuple[str, str]]:
     return [("entity_statuses", status) for status in wanted]
 
 
-# -- pages --------------------------------------------------------------------------------------------------------
-
-
 def listed(response: Response) -> list[Mapping[str, Json]]:
     """The rows of a list; an empty one has its ``items`` too, and without them the answer is unreadable."""
     need(response.body, "/items")
     return rows(response.body, "/items")
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
 
 
 def bookmark(response: Response) -> str | None:
@@ -155,52 +195,6 @@ def paged(limit: int, cursor: str | None) -> list[tuple[str, str]]:
     return [("page_size", str(limit)), *([] if cursor is None else [("bookmark", cursor)])]
 
 
-# -- the account --------------------------------------------------------------------------------------------------
-
-
-def unit(account: Account) -> Unit:
-    """Micros of every currency, those without a minor unit included; InvalidInput for a currency that is not billed."""
-    currency = currency_of(account)
-    if currency not in CURRENCIES:
-        message = f"Pinterest bills in {', '.join(CURRENCIES)}; this account's currency is none of them."
-        raise refused("account.currency", "currency_not_supported", message)
-    return Unit(MICROS)
-
-
-def closed(account: Account) -> Iterator[Issue]:
-    """Why nothing can be written to the account: no role that may, or no known currency."""
-    permissions = account.extras.get("permissions")
-    if permissions is not None and not set(permissions.split(",")).intersection(WRITERS):
-        message = f"The connected user may only read this account; one of {', '.join(WRITERS)} may change it."
-        yield Issue("account.permissions", "read_only", message)
-    if account.currency is not None:
-        try:
-            unit(account)
-        except InvalidInput as problem:
-            yield from problem.issues
-
-
-# -- instants -----------------------------------------------------------------------------------------------------
-
-
-def native_time(written: str, path: str) -> int:
-    """An instant in whole seconds since 1970; InvalidInput for a fraction of a second, which would be lost."""
-    moment = instant(written, path)
-    if _FRACTION(written):
-        raise refused(path, "over_precision", "Pinterest counts whole seconds; leave the fraction out.")
-    return int(moment.timestamp())
-
-
-def moment(value: Json) -> datetime | None:
-    """An instant as Pinterest writes it, None where it is none."""
-    if not isinstance(value, int) or isinstance(value, bool) or not 0 < value < 10**11:
-        return None
-    return datetime.fromtimestamp(value, UTC)
-
-
-# -- errors and waits ---------------------------------------------------------------------------------------------
-
-
 def error(response: Response) -> Found | None:
     """The error of a whole request; errors of single items are found by :func:`items`."""
     body = response.body if response.state == "json" else None
@@ -220,9 +214,6 @@ def wait(response: Response) -> float | None:
     if reset.isascii() and reset.isdigit() and len(reset) < 7:
         return float(reset)
     return None if "retry-after" in response.headers else FIRST_WAIT
-
-
-# -- items --------------------------------------------------------------------------------------------------------
 
 
 def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:

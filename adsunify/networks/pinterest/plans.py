@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
@@ -11,13 +11,11 @@ from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import (
     InvalidInput,
     Issue,
-    LookupNeeded,
-    PermissionRefused,
     ProviderUnreadable,
     refused,
 )
 from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import ask, maybe, settled
+from adsunify.reading import ask, settled
 from adsunify.steps import (
     Action,
     Binding,
@@ -36,14 +34,17 @@ from adsunify.wire import Flow, Json, Request, read, text
 
 from . import native as pinterest
 from .reads import editable
-from .settings import ONLY_PIN, period_of
+from .settings import ONLY_PIN, conflicts
 from .tables import AD, AD_GROUP, AIMS, CAMPAIGN, KEYWORD, NETWORK
-from .targeting import merged, targeting_of
+from .targeting import creative_type, merged, targeting_of
 
 ID = "id"
 PIN, KEYWORDS = "pin", "keywords"
 Body = dict[str, Json]
 Changes = Sequence[Change]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _create(
@@ -146,26 +147,6 @@ def _keywords(account: Account, brief: CampaignBrief) -> Step:
     )
 
 
-def _creative_type(account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
-    """The kind of an existing pin, and what is to be said of it. Without an answer it is taken for a plain one."""
-    path = "creative.existingId"
-    try:
-        response = yield from maybe(NETWORK, pinterest.pin(account, pin_id))
-    except (PermissionRefused, ProviderUnreadable, LookupNeeded):
-        return pinterest.REGULAR, [f"The pin {pin_id} could not be read: it is taken for a {pinterest.REGULAR} one."]
-    if response is None:
-        raise refused(path, "not_found", "Pinterest has no such pin, or does not show it.")
-    found = text(response.body, "/creative_type") or pinterest.REGULAR
-    if found not in pinterest.PROMOTABLE:
-        message = (
-            f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {', '.join(pinterest.PROMOTABLE)}."
-        )
-        raise refused(path, "not_supported", message)
-    if read(response.body, "/is_owner") is False:
-        return found, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
-    return found, []
-
-
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Pin where it is new, campaign with the budget, ad group, keywords and ad; all but pin and keywords paused."""
     steps: list[Step] = []
@@ -174,7 +155,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     bindings = [Binding("/body/0/ad_group_id", AD_GROUP.kind, ID)]
     if brief.creative.existing_id is not None:
         ad["pin_id"] = brief.creative.existing_id
-        ad["creative_type"], warnings = yield from _creative_type(account, brief.creative.existing_id)
+        ad["creative_type"], warnings = yield from creative_type(NETWORK, account, brief.creative.existing_id)
     else:
         steps.append(_pin(account, brief))
         bindings.append(Binding("/body/0/pin_id", PIN, ID))
@@ -194,7 +175,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return _plan(account, "create", *steps, warnings=warnings)
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(account: Account, kind: str, entity_id: str, status: str, key: str = "") -> Step:
@@ -308,25 +289,10 @@ Part = tuple[Body, Changes]
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(_conflicts(entity, body, now))
+    issues = list(conflicts(entity, body, now))
     if issues:
         raise InvalidInput(issues)
     return body, done.changes
-
-
-def _conflicts(entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    after = {**entity, **body}
-    start, end = pinterest.moment(after.get("start_time")), pinterest.moment(after.get("end_time"))
-    if "end_time" in body and end is None and period_of(after) == "lifetime":
-        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in body and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
-        path = "fields.endAt" if "end_time" in body else "fields.startAt"
-        yield Issue(path, "order", "The end has to come after the start.")
-    if body.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
-        yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")
 
 
 def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:

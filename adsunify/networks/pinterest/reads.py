@@ -83,7 +83,7 @@ def revoke(app: App, credentials: Credentials) -> Flow[None]:
         return
 
 
-# -- accounts and entities ----------------------------------------------------------------------------------------
+# -- accounts -----------------------------------------------------------------------------------------------------
 
 
 def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
@@ -113,6 +113,9 @@ def accounts() -> Flow[list[FoundAccount]]:
     """The ad accounts that the user owns, or that others share."""
     request = pinterest.asked("/ad_accounts", None, ("include_shared_accounts", "true"), *_whole())
     return [_account(row) for row in (yield from _listed(request))]
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
 def _whole() -> list[tuple[str, str]]:

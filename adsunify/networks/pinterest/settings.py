@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.errors import refused
+from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Period, Setting, words
 from adsunify.schedule import utc_text
 from adsunify.wire import Json, dumps, loads, read
@@ -14,6 +14,9 @@ from adsunify.wire import Json, dumps, loads, read
 from . import native as pinterest
 
 Lock = Callable[[Entity, datetime | None], str | None]
+
+
+# -- locks --------------------------------------------------------------------------------------------------------
 
 
 def _archived(entity: Entity, now: datetime | None) -> str | None:
@@ -73,6 +76,9 @@ def _no_frequency(ad_group: Entity, now: datetime | None) -> str | None:
     if ad_group.get("billable_event") != pinterest.IMPRESSION:
         return "only ad groups that pay for impressions have one"
     return None if pinterest.moment(ad_group.get("end_time")) else "it needs an end of the ad group"
+
+
+# -- values -------------------------------------------------------------------------------------------------------
 
 
 def _shown(member: str) -> Callable[[Entity, Account], Json]:
@@ -165,6 +171,8 @@ def _write_address(field: str, member: str) -> Callable[[Json, Entity, Account],
 
     return write
 
+
+# -- the table ----------------------------------------------------------------------------------------------------
 
 ONLY_PIN = "content belongs to the Pin"
 TRACKING_NOTE = "trackingUrls is the JSON text of an object: event to addresses."
@@ -261,3 +269,21 @@ SETTINGS = (
     ),
     *(Setting("ad", name, f"/{name}", lock="only draft ads") for name in words("pin_id creative_type")),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {**entity, **body}
+    start, end = pinterest.moment(after.get("start_time")), pinterest.moment(after.get("end_time"))
+    if "end_time" in body and end is None and period_of(after) == "lifetime":
+        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
+    if "end_time" in body and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
+        path = "fields.endAt" if "end_time" in body else "fields.startAt"
+        yield Issue(path, "order", "The end has to come after the start.")
+    if body.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
+        yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")

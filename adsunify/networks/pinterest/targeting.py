@@ -6,10 +6,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief, Keyword
-from adsunify.errors import InvalidInput, Issue, refused
-from adsunify.network import words
+from adsunify.editing import targeted
+from adsunify.errors import InvalidInput, Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refused
+from adsunify.network import Account, Network, words
+from adsunify.reading import maybe
 from adsunify.steps import Change
-from adsunify.wire import Json
+from adsunify.wire import Flow, Json, read, text
+
+from . import native as pinterest
 
 # Ads description 5.28: LOCATION holds countries and metro areas, GEO regions and postal codes. The bare postal codes
 # that it shows cannot be told from metro areas; those of 5.23 begin with the country.
@@ -121,6 +125,29 @@ def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
     return None if len(seen) == len(keywords) else "the same keyword stands there twice with the same match"
 
 
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def creative_type(network: Network, account: Account, pin_id: str) -> Flow[tuple[str, list[str]]]:
+    """The kind of an existing pin, and what is to be said of it. Without an answer it is taken for a plain one."""
+    path = "creative.existingId"
+    try:
+        response = yield from maybe(network, pinterest.pin(account, pin_id))
+    except (PermissionRefused, ProviderUnreadable, LookupNeeded):
+        return pinterest.REGULAR, [f"The pin {pin_id} could not be read: it is taken for a {pinterest.REGULAR} one."]
+    if response is None:
+        raise refused(path, "not_found", "Pinterest has no such pin, or does not show it.")
+    found = text(response.body, "/creative_type") or pinterest.REGULAR
+    if found not in pinterest.PROMOTABLE:
+        message = (
+            f"Pinterest: the pin is of the type {found[:40]}; these can be planned: {', '.join(pinterest.PROMOTABLE)}."
+        )
+        raise refused(path, "not_supported", message)
+    if read(response.body, "/is_owner") is False:
+        return found, [f"The pin {pin_id} belongs to another user: whether it may be promoted is not certain."]
+    return found, []
+
+
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 Part = Callable[[Json, str], dict[str, Json]]
@@ -178,22 +205,16 @@ PARTS: Mapping[str, Part] = {
 def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = {name: value for name, value in targeting.items() if value is not None}
-    changes: list[Change] = []
+
+    def lay(name: str, part: Part, value: Json, path: str) -> Change:
+        new = part(value, path)
+        before = {member: native.pop(member, None) for member in new}
+        native.update({member: held for member, held in new.items() if held is not None})
+        return Change(name, _shown(before), _shown(new))
+
+    changes = targeted("Pinterest", PARTS, wanted, lay)
     issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in PARTS:
-            issues.append(Issue(path, "not_supported", f"Pinterest takes these: {', '.join(PARTS)}."))
-            continue
-        try:
-            new = PARTS[name](value, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        before = {member: native.get(member) for member in new}
-        native = {member: held for member, held in {**native, **new}.items() if held is not None}
-        changes.append(Change(name, _shown(before), _shown(new)))
-    if not issues and (wrong := placeless(native)):
+    if wrong := placeless(native):
         issues.append(Issue("targeting.locations", "required", f"Pinterest: {wrong}."))
     if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
         missing = next((name for name in ("ageMin", "ageMax") if name not in wanted), "ageMin")

@@ -197,8 +197,6 @@ def following(request: Request, response: Response) -> Request | None:
     return None if found is None else _at(request, found)
 
 
-# -- errors and waits ---------------------------------------------------------------------------------------------
-
 MOST_FIELDS, MOST_WORDS = 5, 300  # of a refusal: it may list every value of an enum
 _LIMIT = re.compile(r";\s*(r|t)\s*=\s*([0-9]{1,7})(?![0-9.])").findall
 

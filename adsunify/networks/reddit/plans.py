@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of, settings_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, settings_of, together
 from adsunify.errors import InvalidInput, Issue, ProviderError, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, pages, settled
@@ -28,7 +29,7 @@ from adsunify.wire import Flow, Json, Request, Response, identifier, read, text
 
 from . import native as reddit
 from .reads import editable
-from .settings import closed
+from .settings import closed, conflicts
 from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .targeting import everywhere, merged, not_native
 
@@ -37,6 +38,9 @@ STATUS = "configured_status"
 EVERYWHERE = "The targeting names no geolocations: the ads are shown everywhere."
 Body = dict[str, Json]
 Changes = Sequence[Change]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _member(one: Level) -> str:
@@ -128,7 +132,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return (yield from settled(_plan(account, "create", *steps, warnings=list(_warnings(brief, now)))))
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(one: Level, entity_id: str, status: str, key: str = "") -> Step:
@@ -250,7 +254,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-CREATIVE = ("existingId", "url")
+CREATIVE = {"existingId": "existingId", "url": "url"}
 """Members of an edit's ``creative`` that are fields of an ad."""
 
 
@@ -268,37 +272,26 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
             yield Issue(f"creative.{name}", "conflict", f"fields.{name} says it too.")
 
 
-def _fields(
-    account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None
-) -> tuple[Body, Changes]:
-    try:
-        done = edited(NETWORK, account, kind, entity, Edit({**edit.fields, **edit.creative}), now)
-    except InvalidInput as problem:
-        raise InvalidInput([_said(issue, edit) for issue in problem.issues]) from None
+Part = tuple[Body, Changes]
+
+
+def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    done = edited(NETWORK, account, kind, entity, edit, now, CREATIVE)
     body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(_conflicts(entity, body, now))
+    issues = list(conflicts(entity, body, now))
     if issues:
         raise InvalidInput(issues)
     return body, done.changes
 
 
-def _said(issue: Issue, edit: Edit) -> Issue:
-    """The issue under the name by which the caller said it."""
-    name = issue.path.removeprefix("fields.")
-    return Issue(f"creative.{name}", issue.code, issue.message) if name in edit.creative else issue
-
-
-def _conflicts(entity: Mapping[str, Json], body: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    after = {**entity, **body}
-    start, end = reddit.moment(after.get("start_time")), reddit.moment(after.get("end_time"))
-    if body.get("end_time") is not None and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "end_time" in body else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
-    if body.get("bid_strategy") in reddit.NEEDS_BID and after.get("bid_value") is None:
-        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
+def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    """The whole targeting: Ads API: what is written replaces it all."""
+    if not edit.targeting:
+        return {}, ()
+    if reason := closed(entity):
+        raise refused("targeting", "locked", f"Reddit: {reason}.")
+    targeting, changes = merged(entity.get("targeting"), edit.targeting)
+    return {"targeting": targeting}, changes
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
@@ -308,39 +301,16 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if issues:
         raise InvalidInput(issues)
     current = yield from editable(account, kind, entity_id)
-    body: Body = {}
-    told: list[Change] = []
-    warnings: list[str] = []
-    try:
-        changed, changes = _fields(account, kind, current.native, edit, now)
-        body |= changed
-        told += changes
-    except InvalidInput as problem:
-        issues += problem.issues
-    if edit.targeting:
-        try:
-            body["targeting"], changes = _targeting(current.native, edit)
-            told += changes
-            warnings += [EVERYWHERE] if everywhere(body["targeting"]) else []
-        except InvalidInput as problem:
-            issues += problem.issues
-    if not (body or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting)
+    body, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)
+    needs_change(body)
+    warnings = [EVERYWHERE] if "targeting" in body and everywhere(body["targeting"]) else []
     warnings += ["The ad goes to review again with its new post."] if "post_id" in body else []
     does = f"Change {', '.join(change.field for change in told)} of the {one.native} {entity_id}."
     unbid = body.get("bid_strategy") == reddit.MAXIMIZE_VOLUME  # what a click costs is then up to Reddit
     risk: Risk = "spend" if unbid else risk_of(NETWORK, kind, told)
     step = _change(one, entity_id, does, body, told=told)
     return _plan(account, "edit", step, risk=risk, warnings=warnings)
-
-
-def _targeting(entity: Mapping[str, Json], edit: Edit) -> tuple[Body, Changes]:
-    """The whole targeting: Ads API: what is written replaces it all."""
-    if reason := closed(entity):
-        raise refused("targeting", "locked", f"Reddit: {reason}.")
-    return merged(entity.get("targeting"), edit.targeting)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ from adsunify.wire import Flow, Json, Request, ident, read, text
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.errors import refused
+from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Period, Setting
 from adsunify.wire import Json, dumps, loads, read
 
@@ -274,3 +274,19 @@ SETTINGS = (
     ),
     *(Setting("ad", name, f"/{name}", lock=READ_ONLY) for name in ("ad_group_id", "campaign_id")),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+
+def conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    after = {**entity, **body}
+    start, end = reddit.moment(after.get("start_time")), reddit.moment(after.get("end_time"))
+    if body.get("end_time") is not None and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
+        at = "fields.endAt" if "end_time" in body else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")
+    if body.get("bid_strategy") in reddit.NEEDS_BID and after.get("bid_value") is None:
+        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

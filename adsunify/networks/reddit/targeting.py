@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.editing import identities, targeted
+from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import words
 from adsunify.steps import Change
 from adsunify.wire import Json
@@ -109,10 +110,7 @@ Part = Callable[[Json, str], Json]
 
 def _ids(member: str) -> Part:
     def part(items: Sequence[Json], path: str) -> Json:
-        for index, item in enumerate(items):
-            if item.get("radiusKm") is not None:
-                raise refused(f"{path}/{index}.radiusKm", "not_supported", "Reddit targets no radius around a place.")
-        found = list(dict.fromkeys(item["id"] for item in items))
+        found = identities("Reddit", items, path)
         if wrong := _wrong_list(member, found):
             raise refused(path, "invalid", f"Reddit: {wrong}.")
         return found
@@ -145,21 +143,10 @@ def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json]
     if not isinstance(targeting, Mapping | None):
         raise ProviderUnreadable("The ad group's targeting is no object.")
     native = dict(targeting or {})
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in PARTS:
-            issues.append(Issue(path, "not_supported", f"Reddit takes these: {', '.join(PARTS)}."))
-            continue
-        member, part = PARTS[name]
-        try:
-            new = part(value, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, native.get(member), new))
-        native[member] = new
-    if issues:
-        raise InvalidInput(issues)
-    return native, changes
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        member, part = row
+        before, native[member] = native.get(member), part(value, path)
+        return Change(name, before, native[member])
+
+    return native, targeted("Reddit", PARTS, wanted, lay)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from urllib.parse import parse_qs, urlsplit
 
+from attrs import evolve
+
 from adsunify.errors import InvalidInput, ProviderUnreadable
-from adsunify.network import Account, Found, Level, Unit, currency_of, words
+from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, words
 from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, found_at, need, read, rows, text
+from adsunify.steps import Step
+from adsunify.wire import Json, Request, Response, found_at, identifier, need, read, rows, text
 
 CODE = "snapchat"
 VERSION = "v1"
@@ -219,3 +222,21 @@ def wait(response: Response) -> float | None:
     if found is not None and NOT_READY in found.codes:
         return NOT_READY_WAIT
     return None
+
+
+def items(levels: Sequence[Level], step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What an answer says of the one entity that was sent: success counts only on both levels and with an id."""
+    one = next(level for level in levels if level.kind == step.kind)
+    listed = read(response.body, f"/{one.path}")
+    if not isinstance(listed, list) or len(listed) != 1:
+        return None
+    native_id = identifier(read(listed[0], f"/{one.native}/id"))
+    done = succeeded(read(response.body, "/request_status")) and succeeded(read(listed[0], "/sub_request_status"))
+    if done:
+        return [ItemAnswer(0, native_id)]
+    failed = error(response)
+    if failed is None:
+        return None
+    if native_id is not None and step.action == "create":  # refused, and yet there is something new: nobody knows
+        return [ItemAnswer(0, native_id, evolve(failed, codes=()))]
+    return [ItemAnswer(0, error=failed)]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, ProviderUnreadable, refused
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
 from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import maybe, settled
+from adsunify.reading import settled
 from adsunify.steps import (
     Action,
     Binding,
@@ -24,17 +25,21 @@ from adsunify.steps import (
     Step,
     planned,
 )
-from adsunify.wire import Flow, Json, Request, text
+from adsunify.wire import Flow, Json, Request
 
 from . import native as snap
 from . import reads
-from .tables import AD, AD_SQUAD, CAMPAIGN, NETWORK, period_of
-from .targeting import merged, targeting_of
+from .settings import conflicts
+from .tables import AD, AD_SQUAD, CAMPAIGN, NETWORK
+from .targeting import ad_type, merged, targeting_of
 
 ID = "id"
 CALLED = {"campaign": "campaign", "adGroup": "ad squad", "creative": "creative", "ad": "ad"}
 Body = dict[str, Json]
 Changes = Sequence[Change]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _request(one: Level, method: str, entity: Body, parent: str | None) -> Request:
@@ -118,36 +123,6 @@ def _parent_of(account: Account, found: str | None, one: Level) -> str:
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _ad_type(account: Account, creative_id: str) -> Flow[tuple[str, list[str]]]:
-    """What the ad over the creative is called, and warnings; refuses a creative that cannot be promoted."""
-    path = "creative.existingId"
-    url = f"{snap.API}/creatives/{{id}}"
-    response = yield from maybe(NETWORK, Request("GET", url, {"id": creative_id}))
-    found = [] if response is None else snap.unwrapped(response, "creatives", "creative")
-    if not found:
-        raise refused(path, "not_found", "Snapchat has no such creative, or does not show it.")
-    creative = found[0]
-    if text(creative, "/ad_account_id") != account.native_id:
-        raise refused(path, "ineligible", "The creative belongs to another ad account.")
-    if creative.get("review_status") == snap.REVIEW_REJECTED:
-        raise refused(path, "ineligible", "Snapchat has rejected the creative in its review.")
-    packaging = text(creative, "/packaging_status")
-    if packaging == snap.PACKAGING:
-        raise ProviderThrottled(
-            "Snapchat is still processing the creative; prepare the campaign again later.",
-            code="media_processing",
-            retry_after=snap.NOT_READY_WAIT,
-        )
-    if packaging is not None and not snap.succeeded(packaging):
-        raise refused(path, "ineligible", "Snapchat could not process the creative.")
-    kind = text(creative, "/type") or ""
-    if kind not in snap.AD_TYPES:
-        reason = snap.UNFIT_CREATIVES.get(kind, "its type cannot be promoted")
-        raise refused(path, "ineligible", f"Snapchat: {reason}; take one of {', '.join(snap.AD_TYPES)}.")
-    plain = kind in snap.PLAIN_CREATIVES
-    return snap.AD_TYPES[kind], [] if plain else [f"Snapchat may refuse a creative of the type {kind} for awareness."]
-
-
 def _times(brief: CampaignBrief) -> Body:
     times: Body = {"start_time": snap.native_time(brief.schedule.start)}
     return times if brief.schedule.end is None else times | {"end_time": snap.native_time(brief.schedule.end)}
@@ -197,8 +172,8 @@ def _warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad squad with the budget, and ad over the existing creative; all paused."""
     creative_id = brief.creative.existing_id or ""
-    ad_type, warnings = yield from _ad_type(account, creative_id)
-    ad = {"creative_id": creative_id, "name": brief.name, "type": ad_type, "status": snap.PAUSED}
+    kind, warnings = yield from ad_type(NETWORK, account, creative_id)
+    ad = {"creative_id": creative_id, "name": brief.name, "type": kind, "status": snap.PAUSED}
     does = "Create the ad squad with budget, schedule and targeting, paused."
     steps = (
         _create(CAMPAIGN, "Create the campaign, paused.", _campaign(brief), account.native_id),
@@ -208,7 +183,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return _plan(account, "create", *steps, warnings=[*warnings, *_warnings(brief, now)])
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(one: Level, entity_id: str, parent: str, status: str, key: str = "") -> Step:
@@ -316,19 +291,23 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
         yield Issue("creative", "not_supported", f"Snapchat: {fixed}.")
 
 
-def _conflicts(kind: Kind, before: Mapping[str, Json], changed: Body, now: datetime | None) -> Iterator[Issue]:
-    """What the changed members contradict."""
-    after = {**before, **changed}
-    start, end = snap.moment(after.get("start_time")), snap.moment(after.get("end_time"))
-    if "end_time" in changed and end is None and period_of(after) == "lifetime":
-        yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in changed and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if not {"start_time", "end_time"}.isdisjoint(changed) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "end_time" in changed else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
-    if changed.get("bid_strategy", snap.AUTO_BID) != snap.AUTO_BID and after.get("bid_micro") is None:
-        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
+Part = tuple[Body, Changes]
+
+
+def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    done = edited(NETWORK, account, kind, entity, edit, now)
+    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
+    issues = list(conflicts(kind, entity, body, now))
+    if issues:
+        raise InvalidInput(issues)
+    return body, done.changes
+
+
+def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
+    if not edit.targeting:
+        return {}, ()
+    targeting, changes = merged(entity.get("targeting"), edit.targeting)
+    return {"targeting": targeting}, changes
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
@@ -338,25 +317,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if issues:
         raise InvalidInput(issues)
     current = yield from reads.editable(account, kind, entity_id)
-    changed: Body = {}
-    told: list[Change] = []
-    try:
-        fields = edited(NETWORK, account, kind, current.native, edit, now)
-        changed |= {pointer.removeprefix("/"): value for pointer, value in fields.native.items()}
-        told += fields.changes
-        issues += _conflicts(kind, current.native, changed, now)
-    except InvalidInput as problem:
-        issues += problem.issues
-    try:
-        if edit.targeting:
-            changed["targeting"], places = merged(current.native.get("targeting"), edit.targeting)
-            told += places
-    except InvalidInput as problem:
-        issues += problem.issues
-    if not (changed or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    parts = (_fields, _targeting)
+    changed, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)
+    needs_change(changed)
     step = _update(
         one,
         entity_id,
@@ -372,6 +335,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     if "targeting" in changed:
         warnings.append("Snapchat computes the reach of the changed targeting anew; until then it may not serve.")
     return _plan(account, "edit", step, risk=risk, warnings=warnings)
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:

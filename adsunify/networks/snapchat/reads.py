@@ -35,7 +35,8 @@ from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, found_at, ident, loads, read, rows, text
 
 from . import native as snap
-from .tables import CAMPAIGN, LEVELS, METRICS, NETWORK, PACING_LEVEL, PLACE_CATALOGS, country_of
+from .settings import PACING_LEVEL
+from .tables import CAMPAIGN, LEVELS, METRICS, NETWORK, PLACE_CATALOGS, country_of
 
 
 def _following(request: Request, response: Response) -> Request | None:
@@ -43,7 +44,7 @@ def _following(request: Request, response: Response) -> Request | None:
     return None if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
 
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:

@@ -16,34 +16,28 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
 
-from attrs import evolve
-
 from adsunify.brief import CampaignBrief
 from adsunify.errors import Issue, ProviderUnreadable, refused
 from adsunify.network import (
     Account,
     Catalog,
-    Entity,
     ErrorRule,
     Extra,
     Format,
     Goal,
     Input,
-    ItemAnswer,
     Level,
     Login,
     Metric,
     Network,
     Period,
-    Setting,
     Template,
     words,
 )
-from adsunify.schedule import instant
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, read, rows, text
+from adsunify.wire import Json, Request, Response, rows, text
 
 from . import native as snap
+from .settings import SETTINGS
 from .targeting import PARTS, PLACE_FORMS, misplaced, no_overlap, not_native, one_language
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -78,26 +72,6 @@ AD = _level(
     note="It points to a creative of the account, for good.",
 )
 LEVELS = (CAMPAIGN, AD_SQUAD, AD)
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """What an answer says of the one entity that was sent: success counts only on both levels and with an id."""
-    one = next(level for level in LEVELS if level.kind == step.kind)
-    listed = read(response.body, f"/{one.path}")
-    if not isinstance(listed, list) or len(listed) != 1:
-        return None
-    native_id = identifier(read(listed[0], f"/{one.native}/id"))
-    done = snap.succeeded(read(response.body, "/request_status")) and snap.succeeded(
-        read(listed[0], "/sub_request_status")
-    )
-    if done:
-        return [ItemAnswer(0, native_id)]
-    failed = snap.error(response)
-    if failed is None:
-        return None
-    if native_id is not None and step.action == "create":  # refused, and yet there is something new: nobody knows
-        return [ItemAnswer(0, native_id, evolve(failed, codes=()))]
-    return [ItemAnswer(0, error=failed)]
 
 
 # -- formats ------------------------------------------------------------------------------------------------------
@@ -149,112 +123,6 @@ FORMATS = (
         bid={"awareness": CPM},
         rules=(_floor, _regulated, no_overlap, one_language),
         notes=("Several countries are reached in exactly one language, that of platform.locale.",),
-    ),
-)
-
-
-# -- settings -----------------------------------------------------------------------------------------------------
-
-PACING_LEVEL = "campaign_pacing_level"
-"""What :func:`reads.editable` puts beside an ad squad: the pacing level of its campaign."""
-
-
-def period_of(entity: Entity) -> Period | None:
-    """The period of an ad squad's budget."""
-    if entity.get("lifetime_budget_micro") is not None:
-        return "lifetime"
-    return "daily" if entity.get("daily_budget_micro") is not None else None
-
-
-def _budget(entity: Entity) -> str:
-    return f"/{period_of(entity) or 'daily'}_budget_micro"
-
-
-def _not_smart(entity: Entity, now: datetime | None) -> str | None:
-    smart = entity.get("pacing_level") == snap.SMART_BUDGETS
-    return None if smart else "the budget is set on ad squads; a campaign has dailyCap and spendCap"
-
-
-def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
-    return "the campaign holds the budget (Smart Budgets)" if entity.get(PACING_LEVEL) == snap.SMART_BUDGETS else None
-
-
-def _started(entity: Entity, now: datetime | None) -> str | None:  # (unverified)
-    start = snap.moment(entity.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
-
-
-def _automatic(entity: Entity, now: datetime | None) -> str | None:
-    # Ads API: a bid together with AUTO_BID is refused.
-    automatic = entity.get("bid_strategy") == snap.AUTO_BID
-    return f"{snap.AUTO_BID} takes no bid; change bidStrategy too" if automatic else None
-
-
-def _instant(member: str) -> Callable[[Json, Entity, Account], dict[str, Json]]:
-    def write(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-        return {f"/{member}": None if value is None else snap.native_time(instant(value))}
-
-    return write
-
-
-def _strategy(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/bid_strategy": value} | ({"/bid_micro": None} if value == snap.AUTO_BID else {})
-
-
-FIXED = "Snap does not let it be changed once set"
-_cap = partial(Setting, "campaign", unit="money", minimum=snap.LEAST_CAP)
-_status = partial(Setting, field="status", native="/status", unit="choice", choices=snap.STATUSES)
-_name = partial(Setting, field="name", native="/name", longest=snap.NAME_LENGTH)
-_start = partial(Setting, field="startAt", native="/start_time", unit="instant", write=_instant("start_time"))
-_end = partial(Setting, field="endAt", native="/end_time", unit="instant", clears=True, write=_instant("end_time"))
-
-SETTINGS = (
-    _name("campaign"),
-    _status("campaign"),
-    _start("campaign", lock=_started),
-    _end("campaign"),
-    _cap("budget", "/daily_budget_micro", period="daily", lock=_not_smart),
-    _cap(
-        *("dailyCap", "/daily_budget_micro"),
-        period="daily",
-        clears=True,
-        note="dailyCap: a cap; under Smart Budgets it is the campaign's budget itself.",
-    ),
-    _cap("spendCap", "/lifetime_spend_cap_micro", clears=True),
-    *(Setting("campaign", name, f"/{name}", lock=FIXED) for name in words("objective_v2_properties buy_model")),
-    Setting("campaign", "ad_account_id", "/ad_account_id", lock=FIXED),
-    _name("adGroup"),
-    _status("adGroup"),
-    _start("adGroup"),
-    _end("adGroup"),
-    Setting(
-        *("adGroup", "budget", _budget, "money", period_of),
-        minimum=snap.LEAST_BUDGET,
-        lock=_on_campaign,
-        note="A daily budget stays daily, a lifetime budget lifetime.",
-    ),
-    Setting(
-        *("adGroup", "bidStrategy", "/bid_strategy", "choice"),
-        choices=snap.STRATEGIES,
-        write=_strategy,
-        note=f"{snap.AUTO_BID} drops the bid; the others need one.",
-    ),
-    Setting("adGroup", "bid", "/bid_micro", "money", lock=_automatic),
-    Setting("adGroup", "pacing", "/pacing_type", "choice", choices=snap.PACING),
-    Setting(
-        *("adGroup", "frequencyCap", "/cap_and_exclusion_config"),
-        lock="it is an object of several members: change cap_and_exclusion_config with a native update",
-    ),
-    *(
-        Setting("adGroup", name, f"/{name}", lock=FIXED)
-        for name in words("optimization_goal type billing_event child_ad_type campaign_id")
-    ),
-    _name("ad"),
-    _status("ad"),
-    # That an ad's creative is fixed is (unverified).
-    *(
-        Setting("ad", name, f"/{name}", lock=f"{FIXED}; make a new ad")
-        for name in words("creative_id type ad_squad_id")
     ),
 )
 
@@ -448,7 +316,7 @@ NETWORK = Network(
         Extra("restrictedDeliverySignals", "Whether housing, credit and employment are enabled.", ("true", "false")),
     ),
     wait=snap.wait,
-    items=items,
+    items=partial(snap.items, LEVELS),
     notes=(
         "An ad account made for tests never serves.",
         "Figures are final about 48 hours after the day; reach is not told by day.",

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.network import Account
+from adsunify.editing import identities, targeted
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, ProviderUnreadable, refused
+from adsunify.network import Account, Network
+from adsunify.reading import maybe
 from adsunify.steps import Change
-from adsunify.wire import Json, found_at, rows, text
+from adsunify.wire import Flow, Json, Request, found_at, rows, text
 
-from .native import TARGETING_NAMES
+from . import native as snap
 
 # A region's id means something only beside its country, so ours name both. Kind to its member of a geos entry, which
 # takes a list (unverified).
@@ -76,7 +78,7 @@ def targeting_of(brief: CampaignBrief) -> dict[str, Json]:
 
 def not_native(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting object in Snap's own names; None where nothing is."""
-    unknown = sorted(set(targeting) - set(TARGETING_NAMES))
+    unknown = sorted(set(targeting) - set(snap.TARGETING_NAMES))
     if unknown:
         return f"its targeting has no member {unknown[0][:60]}"
     geos = targeting.get("geos")
@@ -110,17 +112,43 @@ def one_language(account: Account, brief: CampaignBrief, now: datetime | None) -
         yield Issue("platform.locale", "conflict", message)
 
 
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def ad_type(network: Network, account: Account, creative_id: str) -> Flow[tuple[str, list[str]]]:
+    """What the ad over the creative is called, and warnings; refuses a creative that cannot be promoted."""
+    path = "creative.existingId"
+    url = f"{snap.API}/creatives/{{id}}"
+    response = yield from maybe(network, Request("GET", url, {"id": creative_id}))
+    found = [] if response is None else snap.unwrapped(response, "creatives", "creative")
+    if not found:
+        raise refused(path, "not_found", "Snapchat has no such creative, or does not show it.")
+    creative = found[0]
+    if text(creative, "/ad_account_id") != account.native_id:
+        raise refused(path, "ineligible", "The creative belongs to another ad account.")
+    if creative.get("review_status") == snap.REVIEW_REJECTED:
+        raise refused(path, "ineligible", "Snapchat has rejected the creative in its review.")
+    packaging = text(creative, "/packaging_status")
+    if packaging == snap.PACKAGING:
+        raise ProviderThrottled(
+            "Snapchat is still processing the creative; prepare the campaign again later.",
+            code="media_processing",
+            retry_after=snap.NOT_READY_WAIT,
+        )
+    if packaging is not None and not snap.succeeded(packaging):
+        raise refused(path, "ineligible", "Snapchat could not process the creative.")
+    kind = text(creative, "/type") or ""
+    if kind not in snap.AD_TYPES:
+        reason = snap.UNFIT_CREATIVES.get(kind, "its type cannot be promoted")
+        raise refused(path, "ineligible", f"Snapchat: {reason}; take one of {', '.join(snap.AD_TYPES)}.")
+    plain = kind in snap.PLAIN_CREATIVES
+    return snap.AD_TYPES[kind], [] if plain else [f"Snapchat may refuse a creative of the type {kind} for awareness."]
+
+
 # -- what an edit says --------------------------------------------------------------------------------------------
 
 Part = Callable[[Sequence[Json], dict[str, Json], str], None]
 """Lays the wanted items over the targeting, which is a copy; the path is the one to name in a refusal."""
-
-
-def _identities(items: Sequence[Json], path: str) -> list[str]:
-    for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            raise refused(f"{path}/{index}.radiusKm", "not_supported", "Snapchat takes no radius around a place here.")
-    return list(dict.fromkeys(item["id"] for item in items))
 
 
 def _put(targeting: dict[str, Json], member: str, entries: Sequence[Json]) -> None:
@@ -132,7 +160,7 @@ def _put(targeting: dict[str, Json], member: str, entries: Sequence[Json]) -> No
 
 def _places(operation: str) -> Part:
     def places(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-        found = _identities(items, path)
+        found = identities("Snapchat", items, path)
         for index, location in enumerate(found):
             if wrong := misplaced([location]):
                 raise refused(f"{path}/{index}.id", "invalid", f"Snapchat: {wrong}.")
@@ -153,7 +181,7 @@ def _interests(operation: str) -> Part:
             for one in rows(targeting, "/interests", "targeting")
             if "category_id" not in one or _excludes(one) != (operation == EXCLUDE)
         ]
-        found = _identities(items, path)
+        found = identities("Snapchat", items, path)
         chosen = [{"category_id": found, "operation": operation}] if found else []
         _put(targeting, "interests", [*others, *chosen])
 
@@ -164,7 +192,7 @@ def _devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> No
     # Entries are alternatives: one that says more than a system cannot be kept beside new ones without widening.
     if any(set(one) - {"os_type"} for one in rows(targeting, "/devices", "targeting")):
         raise refused(path, "conflict", "Snapchat: its devices say more than a system; change targeting natively.")
-    _put(targeting, "devices", [{"os_type": one} for one in _identities(items, path)])
+    _put(targeting, "devices", [{"os_type": one} for one in identities("Snapchat", items, path)])
 
 
 def _demographic(targeting: dict[str, Json], member: str, value: Json) -> None:
@@ -176,7 +204,7 @@ def _demographic(targeting: dict[str, Json], member: str, value: Json) -> None:
 
 
 def _languages(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    _demographic(targeting, "languages", _identities(items, path))
+    _demographic(targeting, "languages", identities("Snapchat", items, path))
 
 
 def _genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
@@ -211,22 +239,15 @@ def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json]
     if not isinstance(targeting, Mapping):
         raise ProviderUnreadable("The ad squad's targeting is no object.")
     native = dict(targeting)
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in PARTS:
-            issues.append(Issue(path, "not_supported", f"Snapchat takes these: {', '.join(PARTS)}."))
-            continue
-        member, part = PARTS[name]
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        member, part = row
         before = native.get(member)
-        try:
-            part(value, native, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, before, native.get(member)))
-    issues = issues or list(_contradictions(native))
+        part(value, native, path)
+        return Change(name, before, native.get(member))
+
+    changes = targeted("Snapchat", PARTS, wanted, lay)
+    issues = list(_contradictions(native))
     if issues:
         raise InvalidInput(issues)
     return native, changes

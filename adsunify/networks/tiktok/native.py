@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
@@ -11,10 +12,23 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
-from adsunify.network import Account, Found, Period, Unit, currency_of, words
+from adsunify.network import Account, Found, ItemAnswer, Period, Unit, currency_of, words
 from adsunify.schedule import utc_text
-from adsunify.steps import Kind
-from adsunify.wire import Json, Request, Response, dumps, need, read, rows, text
+from adsunify.steps import Kind, Step
+from adsunify.wire import (
+    Encoding,
+    Json,
+    Request,
+    Response,
+    dumps,
+    found_at,
+    identifier,
+    need,
+    parts,
+    read,
+    rows,
+    text,
+)
 
 CODE = "tiktok"
 TITLE = "TikTok"
@@ -97,7 +111,7 @@ CREATIVE_NAMES = frozenset(
 MONEY_NAMES = frozenset(words("budget bid_price conversion_bid_price deep_cpa_bid roas_bid min_budget"))
 
 
-# -- money --------------------------------------------------------------------------------------------------------
+# -- money and time -----------------------------------------------------------------------------------------------
 
 
 @frozen
@@ -144,9 +158,6 @@ def limits(account: Account, kind: str, days: int) -> tuple[Decimal, Decimal] | 
     return None if found is None else (Decimal(LEAST[kind] * found.ratio * days), Decimal(MOST * found.ratio))
 
 
-# -- words and instants -------------------------------------------------------------------------------------------
-
-
 def native_time(moment: datetime) -> str:
     """An instant as TikTok takes it: UTC without saying so, whatever the account's time zone."""
     return utc_text(moment, "space")
@@ -161,18 +172,19 @@ def moment(value: Json) -> datetime | None:
 
 
 # Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.
-_EMOJI = ((0x1F000, 0x1FAFF), (0x2600, 0x27BF), (0x2B50, 0x2B55), (0x231A, 0x231B), (0x20E3, 0x20E3), (0xFE0F, 0xFE0F))
+_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\u231a\u231b\u20e3\ufe0f]")
 
 
 def wrong_words(written: str, longest: int) -> str | None:
     """What TikTok would not take of a name or text, None where it takes it. A wide (CJK) character counts twice."""
-    if any(low <= ord(one) <= high for one in written for low, high in _EMOJI):
+    if _EMOJI.search(written):
         return "it takes no emoji"
-    count = sum(2 if east_asian_width(one) in "WF" else 1 for one in written)
+    wide = 0 if written.isascii() else sum(east_asian_width(one) in "WF" for one in written)
+    count = len(written) + wide
     return f"it takes {longest} units (a wide character is two), these are {count}" if count > longest else None
 
 
-# -- requests and answers -----------------------------------------------------------------------------------------
+# -- requests -----------------------------------------------------------------------------------------------------
 
 
 def asked(account: Account, path: str, **query: Json) -> Request:
@@ -181,10 +193,29 @@ def asked(account: Account, path: str, **query: Json) -> Request:
     return Request("GET", BASE + path, query={"advertiser_id": account.native_id} | written)
 
 
-def posted(account: Account, path: str, body: Mapping[str, Json]) -> Request:
+def posted(account: Account, path: str, body: Mapping[str, Json], encoding: Encoding = "json") -> Request:
     """A write in the account."""
     whole = {"advertiser_id": account.native_id, **body}
-    return Request("POST", BASE + path, body=whole, encoding="json", nature="write")
+    return Request("POST", BASE + path, body=whole, encoding=encoding, nature="write")
+
+
+def regions(account: Account, extent: str) -> Request:
+    """The places that TikTok delivers to: ``TO_COUNTRY`` or ``ALL``."""
+    return asked(
+        account,
+        "/tool/region/",
+        placements=f'["{ON_TIKTOK}"]',
+        objective_type=TRAFFIC,
+        level_range=extent,
+    )
+
+
+def covers(account: Account, video_id: str, number: int) -> Request:
+    """The covers that TikTok suggests for a video."""
+    return asked(account, "/file/video/suggestcover/", video_id=video_id, poster_number=str(number))
+
+
+# -- answers ------------------------------------------------------------------------------------------------------
 
 
 def listed(response: Response, name: str = "list") -> list[Mapping[str, Json]]:
@@ -214,15 +245,36 @@ WAITS = {CONFLICT: 1.0, MAINTENANCE: 60.0} | dict.fromkeys(PROCESSING, PROCESSIN
 def error(response: Response) -> Found | None:
     """The native error: TikTok says it in ``code`` of the body, under the status 200 (partial success is no error)."""
     body = response.body if response.state == "json" else None
-    code, request_id = read(body, "/code"), text(body, "/request_id")
-    if isinstance(code, int) and not isinstance(code, bool):
-        if code in (DONE, PARTLY) and response.status < 400:
-            return None
+    code = read(body, "/code")
+    if type(code) is int and code in (DONE, PARTLY) and response.status < 400:
+        return None
+    request_id = text(body, "/request_id")
+    if type(code) is int:
         return Found((str(code),), text(body, "/message"), request_id)
     if response.status < 400:
         return None
     # API for Business: another status comes from the edge, which speaks plain text; the API was not reached.
     return Found((), text(body, "/message") or f"Refused before the API, with {response.status}.", request_id)
+
+
+def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
+    """What a change of status says of each id: those in the list of the same name were changed."""
+    if step.items is None or not isinstance(read(response.body, "/data"), Mapping):
+        return None
+    name = parts(step.items.at)[-1]
+    done = found_at(response.body, f"/data/{name}/*")
+    failed = {
+        identifier(read(row, f"/{name.removesuffix('s')}")): text(row, "/error_message")
+        for row in found_at(response.body, "/data/error_list/*")
+    }
+    answers: list[ItemAnswer] = []
+    for position, sent in enumerate(found_at(request.body, f"/{name}/*")):
+        if sent in done and sent not in failed:
+            answers.append(ItemAnswer(position, sent))
+        elif sent in failed and sent not in done:
+            found = Found((NOT_THIS_ONE,), failed[sent], text(response.body, "/request_id"))
+            answers.append(ItemAnswer(position, error=found))
+    return answers
 
 
 def wait(response: Response) -> float | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
 from datetime import datetime
-
-from attrs import evolve
+from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, risk_of
+from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account, is_number, level, native_amount
 from adsunify.reading import Entity, settled
@@ -28,20 +28,23 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, ident, identifier
+from adsunify.wire import Flow, Json, ident, identifier, parts, put, read
 
 from . import native as tiktok
-from .edits import changed
-from .lookups import Found, found_for
 from .reads import editable, entity, flow_of
+from .settings import beyond_smart, conflicts
 from .tables import NETWORK, SETTABLE
 from .tables import flow_of as create_flow
+from .targeting import Found, found_for, retargeted, suggested, usable
 
 ID, IMAGE = "id", "image_id"
 COVER = "cover"
 REQUEST_ID = Mark("/body/request_id")
 DONE = (Promise("/body/code", tiktok.DONE),)
 Body = dict[str, Json]
+
+
+# -- steps --------------------------------------------------------------------------------------------------------
 
 
 def _path(flow: tiktok.Create, kind: Kind, verb: str) -> str:
@@ -70,7 +73,7 @@ def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", wa
 
 def _upload(account: Account, image_url: str) -> Step:
     body = {"upload_type": tiktok.BY_URL, "image_url": image_url}
-    request = evolve(tiktok.posted(account, "/file/image/ad/upload/", body), encoding="multipart")
+    request = tiktok.posted(account, "/file/image/ad/upload/", body, "multipart")
     return Step(
         COVER,
         "creative",
@@ -179,7 +182,7 @@ def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> I
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad group with budget, schedule and targeting, and one video ad; all paused."""
-    found = yield from found_for(account, brief)
+    found = yield from found_for(NETWORK, account, brief)
     flow = create_flow(account, now)
     called = "manual flow" if flow == tiktok.MANUAL else "Upgraded Smart+ flow"
     steps = [] if brief.creative.image_url is None else [_upload(account, brief.creative.image_url)]
@@ -196,7 +199,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     return _plan(account, "create", *steps, warnings=tuple(_warnings(account, brief, now)))
 
 
-# -- status -------------------------------------------------------------------------------------------------------
+# -- activate and status ------------------------------------------------------------------------------------------
 
 
 def _set_status(
@@ -386,16 +389,88 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
+CREATIVE = {"existingId": "existingId", "body": "body", "url": "url"}
+"""Members of an edit's ``creative`` that are fields of an ad."""
+Part = tuple[Body, tuple[Change, ...]]
+
+
+def _creative(
+    account: Account, kind: Kind, found: Entity, flow: tiktok.Create, edit: Edit, now: datetime | None
+) -> Part:
+    """The cover; the other members of ``creative`` are fields of the ad."""
+    if not edit.creative:
+        return {}, ()
+    if kind != "ad":
+        raise InvalidInput((Issue("creative", "not_supported", "TikTok's ads have the creative; edit an ad."),))
+    accepted = (*CREATIVE, "imageHash")
+    issues = [
+        Issue(f"creative.{name}", "not_supported", f"TikTok takes these: {', '.join(accepted)}.")
+        for name in edit.creative
+        if name not in accepted
+    ]
+    issues += [
+        Issue(f"creative.{name}", "conflict", f"fields.{name} says it too.")
+        for name in edit.creative
+        if name in edit.fields
+    ]
+    if "imageHash" in edit.creative and flow == tiktok.SMART_PLUS:
+        issues.append(Issue("creative.imageHash", "not_supported", "Change a Smart+ ad's creative_list natively."))
+    if issues:
+        raise InvalidInput(issues)
+    if "imageHash" not in edit.creative:
+        return {}, ()
+    cover = [edit.creative["imageHash"]]
+    return {"image_ids": cover}, (Change("creative.imageHash", found.native.get("image_ids"), cover),)
+
+
+def _fields(account: Account, kind: Kind, found: Entity, flow: tiktok.Create, edit: Edit, now: datetime | None) -> Part:
+    done = edited(NETWORK, account, kind, found.native, edit, now, CREATIVE if kind == "ad" else {})
+    whole = deepcopy(dict(found.native))
+    for pointer, value in done.native.items():
+        put(whole, pointer, value)
+    members = {parts(pointer)[0] for pointer in done.native}
+    return {name: whole[name] for name in sorted(members)}, done.changes
+
+
+def _targeting(
+    account: Account, kind: Kind, found: Entity, flow: tiktok.Create, edit: Edit, now: datetime | None
+) -> Part:
+    if not edit.targeting:
+        return {}, ()
+    if kind != "adGroup":
+        message = "TikTok targets on ad groups; edit those of this campaign."
+        raise InvalidInput((Issue("targeting", "not_supported", message),))
+    spec = read(found.native, "/targeting_spec") if flow == tiktok.SMART_PLUS else found.native
+    current = spec if isinstance(spec, Mapping) else {}
+    members, changes = retargeted(current, edit.targeting)
+    body = {"targeting_spec": {**current, **members}} if flow == tiktok.SMART_PLUS else members
+    return body, tuple(changes)
+
+
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
     level(NETWORK, kind)
     found = yield from editable(account, kind, entity_id)
     flow = flow_of(found)
-    body, changes = yield from changed(account, kind, found, flow, edit, now)
+    body, changes = together(
+        partial(part, account, kind, found, flow, edit, now) for part in (_creative, _fields, _targeting)
+    )
+    needs_change(body)
+    issues = [*conflicts(account, kind, {**found.native, **body}, body, now), *beyond_smart(kind, flow, body)]
+    if issues:
+        raise InvalidInput(issues)
+    if "video_id" in body:
+        path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"
+        yield from usable(NETWORK, account, body["video_id"], path)
+        if "image_ids" not in body:  # the cover has to be of the video's own shape
+            body["image_ids"] = [(yield from suggested(NETWORK, account, body["video_id"]))]
     does = f"Change {', '.join(change.field for change in changes)} of the {tiktok.CALLED[kind]} {entity_id}."
     step = _change(account, flow, kind, found, body, does, *changes)
     warnings = ("The ad goes to review again.",) if kind == "ad" and set(body) != {"ad_name"} else ()
     return _plan(account, "edit", step, risk=risk_of(NETWORK, kind, changes), warnings=warnings)
+
+
+# -- preflight ----------------------------------------------------------------------------------------------------
 
 
 def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:

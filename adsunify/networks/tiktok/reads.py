@@ -39,7 +39,7 @@ def _all(request: Request) -> Flow[list[Mapping[str, Json]]]:
     return [row for answer in answers for row in tiktok.listed(answer)]
 
 
-# -- connect ------------------------------------------------------------------------------------------------------
+# -- connecting ---------------------------------------------------------------------------------------------------
 
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
@@ -77,7 +77,7 @@ def revoke(app: App, credentials: Credentials) -> Flow[None]:
     need(response.body, "/code")
 
 
-# -- accounts and entities ----------------------------------------------------------------------------------------
+# -- accounts -----------------------------------------------------------------------------------------------------
 
 # API for Business: the last two come only when asked for, and an unknown name here is an error.
 ACCOUNT_FIELDS = [
@@ -113,6 +113,9 @@ def accounts() -> Flow[list[FoundAccount]]:
         response = yield from ask(NETWORK, Request("GET", f"{tiktok.BASE}/advertiser/info/", query=query))
         found += [_account(row) for row in tiktok.listed(response)]
     return found
+
+
+# -- the hierarchy ------------------------------------------------------------------------------------------------
 
 
 def _entity(kind: str, row: Mapping[str, Json]) -> Entity:

@@ -1,12 +1,14 @@
-"""What may be changed on a TikTok campaign, ad group and ad, as a table."""
+"""What an edit may change at TikTok, level by level, why the rest is locked, and what the changes contradict."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from decimal import Decimal
 
-from adsunify.errors import refused
-from adsunify.network import Account, Entity, Period, Setting
+from adsunify.errors import Issue, refused
+from adsunify.money import written
+from adsunify.network import Account, Entity, Period, Setting, is_number, words
 from adsunify.schedule import instant, utc_text
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
@@ -16,6 +18,9 @@ from . import native as tiktok
 FINAL = "fixed when it is made"
 GONE = "it is deleted"
 SMART = "/ad_text_list"
+
+
+# -- locks --------------------------------------------------------------------------------------------------------
 
 
 def _deleted(entity: Entity) -> bool:
@@ -52,6 +57,15 @@ def _not_started(entity: Entity, now: datetime | None) -> str | None:
     if now is not None and start is not None and start <= now:
         return "it has started"
     return alive(entity, now)
+
+
+def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
+    if read(entity, SMART) is not None:
+        return "a Smart+ ad has a list of creatives; change it natively (creative_list)"
+    return alive(entity, now)
+
+
+# -- values -------------------------------------------------------------------------------------------------------
 
 
 def _bid(entity: Entity) -> str:
@@ -107,16 +121,13 @@ _url = _either("/landing_page_url", "/landing_page_url_list/0/landing_page_url")
 _call = _either("/call_to_action", "/call_to_action_list/0/call_to_action")
 
 
-def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
-    if read(entity, SMART) is not None:
-        return "a Smart+ ad has a list of creatives; change it natively (creative_list)"
-    return alive(entity, now)
-
-
 def _clear_industries(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
     if value:
         raise refused("fields.special_industries", "not_supported", "TikTok lets them be cleared only.")
     return {"/special_industries": []}
+
+
+# -- the table ----------------------------------------------------------------------------------------------------
 
 
 def _locked(kind: Kind, *members: str) -> tuple[Setting, ...]:
@@ -200,3 +211,76 @@ SETTINGS = (
         lock=_manual_ad,
     ),
 )
+
+
+# -- what the changes contradict ----------------------------------------------------------------------------------
+
+# What the Smart+ endpoints let an update change; the manual ones take every field of SETTINGS.
+SMART_NAMES: Mapping[Kind, frozenset[str]] = {
+    "campaign": frozenset(words("campaign_name budget")),
+    "adGroup": frozenset(
+        words(
+            "adgroup_name bid_price budget conversion_bid_price dayparting pacing schedule_end_time"
+            " schedule_start_time schedule_type targeting_spec"
+        )
+    ),
+    "ad": frozenset(words("ad_name ad_text_list call_to_action_list creative_list landing_page_url_list")),
+}
+
+
+def days_of(start: datetime, end: datetime) -> int:
+    """The days that a lifetime budget is held against: those begun."""
+    return max(1, -((start - end) // timedelta(days=1)))
+
+
+def budget_issues(
+    account: Account, kind: str, path: str, amount: Decimal, period: str | None, days: int
+) -> Iterator[Issue]:
+    """What TikTok says of a budget of the ad group or campaign, where it has limits for the currency."""
+    found = tiktok.limits(account, kind, days if period == "lifetime" else 1)
+    if found is None:
+        return
+    least, most = found
+    over = f" for {days} days" if period == "lifetime" else " a day"
+    if amount < least:
+        message = f"TikTok takes a budget of at least {written(least)} {account.currency}{over}."
+        yield Issue(path, "too_small", message)
+    elif period == "daily" and amount >= most:
+        yield Issue(path, "too_large", f"TikTok takes a budget below {written(most)} {account.currency} a day.")
+
+
+def conflicts(
+    account: Account, kind: Kind, after: Mapping[str, Json], body: dict[str, Json], now: datetime | None
+) -> Iterator[Issue]:
+    """What the changed members contradict."""
+    if kind == "ad":
+        return
+    start, end = (tiktok.moment(after.get(name)) for name in ("schedule_start_time", "schedule_end_time"))
+    if "schedule_end_time" in body and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    if "schedule_type" in body and start is not None and end is not None and end <= start:
+        yield Issue("fields.endAt", "order", "The end has to come after the start.")
+        return
+    held = after.get("budget")
+    budget = Decimal(held) if held is not None and is_number(held) else None
+    if "budget" in body and budget is not None:
+        days = 1 if start is None or end is None else days_of(start, end)
+        yield from budget_issues(account, kind, "fields.budget", budget, period_of(after), days)
+    for name in ("bid_price", "conversion_bid_price"):
+        bid = body.get(name)
+        if bid is not None and is_number(bid) and budget is not None and period_of(after) and bid >= budget:
+            yield Issue("fields.bid", "too_large", "TikTok takes a bid below the budget only.")
+    if body.get("bid_type") == tiktok.CUSTOM_BID and not any(
+        after.get(n) for n in ("bid_price", "conversion_bid_price")
+    ):
+        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
+    if body.get("pacing") == tiktok.FAST and after.get("bid_type") != tiktok.CUSTOM_BID:
+        yield Issue("fields.pacing", "not_supported", f"{tiktok.FAST} needs the bid strategy {tiktok.CUSTOM_BID}.")
+
+
+def beyond_smart(kind: Kind, flow: tiktok.Create, body: dict[str, Json]) -> Iterator[Issue]:
+    if flow == tiktok.SMART_PLUS:
+        if not {"bid_price", "conversion_bid_price"}.isdisjoint(body):
+            body.pop("bid_type")  # a bid says it already
+        for name in sorted(set(body) - SMART_NAMES[kind]):
+            yield Issue("fields", "not_supported", f"A Smart+ {tiktok.CALLED[kind]} lets nobody change {name}.")

@@ -13,23 +13,20 @@ return codes, rate limits, currency); the SDK tiktok-business-api-sdk-official 1
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from urllib.parse import urlsplit
 
 from adsunify.brief import CampaignBrief
 from adsunify.errors import Issue
-from adsunify.money import written
 from adsunify.network import (
     Account,
     Catalog,
     ErrorRule,
     Extra,
     Format,
-    Found,
     Input,
-    ItemAnswer,
     Level,
     Login,
     Metric,
@@ -37,11 +34,10 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, found_at, identifier, parts, read, text
+from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from . import native as tiktok
-from .settings import SETTINGS
+from .settings import SETTINGS, budget_issues, days_of
 from .targeting import MANUAL_ONLY, PARTS, wrong_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -136,27 +132,6 @@ def _schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> I
         yield Issue("schedule.endAt", "out_of_range", "TikTok takes no end after 2038-01-01.")
 
 
-def days_of(start: datetime, end: datetime) -> int:
-    """The days that a lifetime budget is held against: those begun."""
-    return max(1, -((start - end) // timedelta(days=1)))
-
-
-def budget_issues(
-    account: Account, kind: str, path: str, amount: Decimal, period: str | None, days: int
-) -> Iterator[Issue]:
-    """What TikTok says of a budget of the ad group or campaign, where it has limits for the currency."""
-    found = tiktok.limits(account, kind, days if period == "lifetime" else 1)
-    if found is None:
-        return
-    least, most = found
-    over = f" for {days} days" if period == "lifetime" else " a day"
-    if amount < least:
-        message = f"TikTok takes a budget of at least {written(least)} {account.currency}{over}."
-        yield Issue(path, "too_small", message)
-    elif period == "daily" and amount >= most:
-        yield Issue(path, "too_large", f"TikTok takes a budget below {written(most)} {account.currency} a day.")
-
-
 def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     amount, end = Decimal(brief.budget.amount), brief.schedule.end
     days = 1 if end is None else days_of(brief.schedule.start, end)
@@ -226,24 +201,8 @@ FORMATS = (
 Ask = Callable[[Account, str, str | None, int], Request]
 
 
-def regions(account: Account, extent: str) -> Request:
-    """The places that TikTok delivers to: ``TO_COUNTRY`` or ``ALL``."""
-    return tiktok.asked(
-        account,
-        "/tool/region/",
-        placements=[tiktok.ON_TIKTOK],
-        objective_type=tiktok.TRAFFIC,
-        level_range=extent,
-    )
-
-
-def covers(account: Account, video_id: str, number: int) -> Request:
-    """The covers that TikTok suggests for a video."""
-    return tiktok.asked(account, "/file/video/suggestcover/", video_id=video_id, poster_number=str(number))
-
-
 def _regions(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return regions(account, "ALL")
+    return tiktok.regions(account, "ALL")
 
 
 def _search(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
@@ -267,7 +226,7 @@ def _geo_name(row: Mapping[str, Json]) -> str:
 
 
 def _covers(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
-    return covers(account, suffix, min(limit, 10))
+    return tiktok.covers(account, suffix, min(limit, 10))
 
 
 def _paged(path: str, most: int) -> Ask:
@@ -321,6 +280,9 @@ CATALOGS = (
     Catalog("pixels", _paged("/pixel/list/", 20), "/data/pixels", "/pixel_id", "/pixel_name", _next),  # (unverified)
     Catalog("apps", _whole("/app/list/"), "/data/apps", "/app_id", "/app_name"),  # (unverified)
 )
+
+
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
 
 TEMPLATES = (
     Template(
@@ -378,9 +340,6 @@ TEMPLATES = (
 )
 
 
-# -- reports and errors -------------------------------------------------------------------------------------------
-
-
 UNTOLD = ("-", "")  # not available
 REPORTED = words("spend impressions clicks conversion video_play_actions reach")
 METRICS = (
@@ -426,29 +385,6 @@ ERRORS = (
 )
 
 
-# -- answers item by item -----------------------------------------------------------------------------------------
-
-
-def items(step: Step, request: Request, response: Response) -> Sequence[ItemAnswer] | None:
-    """What a change of status says of each id: those in the list of the same name were changed."""
-    if step.items is None or not isinstance(read(response.body, "/data"), Mapping):
-        return None
-    name = parts(step.items.at)[-1]
-    done = found_at(response.body, f"/data/{name}/*")
-    failed = {
-        identifier(read(row, f"/{name.removesuffix('s')}")): text(row, "/error_message")
-        for row in found_at(response.body, "/data/error_list/*")
-    }
-    answers: list[ItemAnswer] = []
-    for position, sent in enumerate(found_at(request.body, f"/{name}/*")):
-        if sent in done and sent not in failed:
-            answers.append(ItemAnswer(position, sent))
-        elif sent in failed and sent not in done:
-            found = Found((tiktok.NOT_THIS_ONE,), failed[sent], text(response.body, "/request_id"))
-            answers.append(ItemAnswer(position, error=found))
-    return answers
-
-
 NETWORK = Network(
     code=tiktok.CODE,
     title=tiktok.TITLE,
@@ -472,7 +408,7 @@ NETWORK = Network(
         Extra("ownerBcId", "the business centre that owns the account", settable=False),
     ),
     wait=tiktok.wait,
-    items=items,
+    items=tiktok.items,
     notes=(
         "Manual creation ends on 2026-12-31; from 2027-01-01 the Upgraded Smart+ endpoints create (createFlow).",
         "Native creates follow createFlow (auto: manual); changes follow the flow that the entity was made in.",

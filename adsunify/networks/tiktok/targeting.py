@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue
-from adsunify.network import words
-from adsunify.steps import Change
-from adsunify.wire import Json, identifier, read, text
+from attrs import evolve, frozen
 
-from .native import LOCATIONS
+from adsunify.brief import CampaignBrief
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refused
+from adsunify.network import Account, Network, words
+from adsunify.reading import ask, pages
+from adsunify.steps import Change
+from adsunify.wire import Flow, Json, Request, Response, identifier, read, text
+
+from . import native as tiktok
 
 GEOGRAPHY = ("location_ids", "zipcode_ids")
 NATIVE = words(
@@ -36,6 +39,9 @@ AGES = {
 }
 
 
+# -- what a brief says --------------------------------------------------------------------------------------------
+
+
 def wrong_native(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting in TikTok's own names; None where nothing is."""
     unknown = sorted(set(targeting) - set(NATIVE))
@@ -49,10 +55,7 @@ def wrong_native(targeting: Mapping[str, Json]) -> str | None:
         ids += found
     if not ids:
         return "the targeting names no geography (location_ids or zipcode_ids)"
-    return f"it takes at most {LOCATIONS} locations" if len(ids) > LOCATIONS else None
-
-
-# -- countries and locations --------------------------------------------------------------------------------------
+    return f"it takes at most {tiktok.LOCATIONS} locations" if len(ids) > tiktok.LOCATIONS else None
 
 
 def resolved(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> list[str]:
@@ -93,6 +96,121 @@ def _around(location: str, known: Mapping[str | None, Mapping[str, Json]]) -> se
         found.add(parent)
         parent = identifier(read(known.get(parent), "/parent_id"))
     return found
+
+
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+VIDEO, IDENTITY = "creative.existingId", "platform.identityId"
+
+
+@frozen
+class Found:
+    """What the plan holds of it: the business centre of a BC_AUTH_TT identity, the cover's id, the location ids."""
+
+    centre: str | None
+    cover: str | None
+    locations: list[str] | None
+
+
+def found_for(network: Network, account: Account, brief: CampaignBrief) -> Flow[Found]:
+    """All look-ups of a brief. Raises InvalidInput for what TikTok has not or does not permit."""
+    content, targeting = brief.creative, brief.targeting
+    video = content.existing_id or ""
+    yield from usable(network, account, video)
+    centre = yield from sender(network, account, brief.platform.identity_id or "", brief.platform.identity_type or "")
+    cover = content.image_hash
+    if cover is None and content.image_url is None:
+        cover = yield from suggested(network, account, video)
+    locations = None
+    if targeting.native is None:
+        extent = "ALL" if targeting.location_ids else "TO_COUNTRY"
+        answer = yield from ask(network, tiktok.regions(account, extent))
+        locations = resolved(brief, tiktok.listed(answer, "region_info"))
+    return Found(centre, cover, locations)
+
+
+def usable(network: Network, account: Account, video_id: str, path: str = VIDEO) -> Flow[None]:
+    """Whether the video can be an ad on TikTok. Raises ProviderThrottled while it is still being processed."""
+    answer = yield from ask(network, tiktok.asked(account, "/file/video/ad/info/", video_ids=[video_id]))
+    found = tiktok.listed(answer)
+    if not found:  # API for Business: an id that is unknown or of no use is left out without a word
+        raise refused(path, "not_found", "TikTok has no such video for ads in this account.")
+    if read(found[0], "/displayable") is not True:
+        message = "TikTok is still processing the video; it can be used once it is displayable."
+        raise ProviderThrottled(message, code="media_processing", retry_after=tiktok.PROCESSING_WAIT)
+    allowed = read(found[0], "/allowed_placements")
+    if isinstance(allowed, list) and allowed and tiktok.ON_TIKTOK not in allowed:
+        raise refused(path, "not_eligible", "The video may not be placed on TikTok itself.")
+
+
+def suggested(network: Network, account: Account, video_id: str, path: str = "creative.imageHash") -> Flow[str]:
+    """The first cover that TikTok suggests; that its id may be used as it is, is (unverified)."""
+    answer = yield from ask(network, tiktok.covers(account, video_id, 1))
+    for row in tiktok.listed(answer):
+        found = identifier(read(row, "/id"))
+        if found is not None:
+            return found
+    raise refused(path, "required", "TikTok suggests no cover for the video; name one as imageHash or imageUrl.")
+
+
+def _following(request: Request, response: Response) -> Request | None:
+    page = tiktok.next_page(response)
+    return None if page is None else evolve(request, query={**request.query, "page": str(page)})
+
+
+def _match(
+    network: Network, account: Account, identity_id: str, kind: str, **query: str
+) -> Flow[Mapping[str, Json] | None]:
+    asked = tiktok.asked(account, "/identity/get/", **query, page="1", page_size=str(tiktok.IDENTITY_PAGE))
+    answers = yield from pages(network, asked, _following)
+    for answer in answers:
+        for row in tiktok.listed(answer, "identity_list"):
+            if text(row, "/identity_id") == identity_id and text(row, "/identity_type", kind) == kind:
+                return row
+    return None
+
+
+def sender(network: Network, account: Account, identity_id: str, kind: str) -> Flow[str | None]:
+    """Whether the identity may send ads; for one of a business centre, which centre that is."""
+    centre = None
+    if kind == tiktok.CENTRE_USER:
+        # API for Business: with this type the call needs the centre, so it is asked without a type first.
+        found = yield from _match(network, account, identity_id, kind)
+        centre = text(found, "/identity_authorized_bc_id")
+        if centre is None:
+            found, centre = yield from _in_centres(network, account, identity_id)
+    else:
+        found = yield from _match(network, account, identity_id, kind, identity_type=kind)
+    if found is None:
+        raise refused(IDENTITY, "not_found", f"The account has no identity of the type {kind} with this id.")
+    if kind in tiktok.TIKTOK_ACCOUNTS:
+        state = text(found, "/available_status") or tiktok.AVAILABLE
+        if state != tiktok.AVAILABLE:
+            raise refused(IDENTITY, "not_eligible", f"TikTok says that the identity is not available: {state[:60]}.")
+        if read(found, "/can_push_video") is False:
+            raise refused(IDENTITY, "not_eligible", "The identity does not let ads push videos.")
+        if read(found, "/is_gpppa") is True:
+            raise refused(IDENTITY, "not_eligible", "The identity is of a government, politician or party.")
+    return centre
+
+
+def _in_centres(
+    network: Network, account: Account, identity_id: str
+) -> Flow[tuple[Mapping[str, Json] | None, str | None]]:
+    """The identity in one of the business centres that the token reaches."""
+    query = {"page": "1", "page_size": str(tiktok.CENTRE_PAGE)}
+    answers = yield from pages(network, Request("GET", f"{tiktok.BASE}/bc/get/", query=query), _following)
+    for row in (row for answer in answers for row in tiktok.listed(answer)):
+        centre = identifier(read(row, "/bc_info/bc_id"))  # (unverified)
+        if centre is None:
+            continue
+        kind = tiktok.CENTRE_USER
+        found = yield from _match(
+            network, account, identity_id, kind, identity_type=kind, identity_authorized_bc_id=centre
+        )
+        if found is not None:
+            return found, text(found, "/identity_authorized_bc_id") or centre
+    return None, None
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------

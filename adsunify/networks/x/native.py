@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import hmac
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
 
+from adsunify.connecting import App
 from adsunify.currencies import exponent
-from adsunify.errors import refused
-from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, words
-from adsunify.schedule import instant, utc_text
+from adsunify.errors import InvalidInput, ProviderUnreadable, refused
+from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, timezone_of, words
+from adsunify.schedule import instant, utc_text, zone
 from adsunify.steps import Step
-from adsunify.wire import Encoding, Json, Nature, Request, Response, found_at, identifier, read, text
+from adsunify.wire import Encoding, Json, Nature, Request, Response, filled, found_at, identifier, read, text
 
 CODE = "x"
 VERSION = "12"
@@ -85,6 +90,55 @@ UPDATE_NAMES: Mapping[str, tuple[str, ...]] = {
 }
 
 
+# -- money and time -----------------------------------------------------------------------------------------------
+
+# X Ads API, currencies: fraction digits that are not 2.
+_DIGITS = {**dict.fromkeys(words("VND KRW CLP JPY"), 0), **dict.fromkeys(words("KWD IQD BHD TND"), 3)}
+
+
+def unit(account: Account) -> Unit:
+    """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
+    currency = currency_of(account)
+    exponent(currency, "account.currency")  # refuses what is no currency
+    return Unit(1_000_000, step=10 ** (6 - _DIGITS.get(currency, 2)))
+
+
+def native_time(value: str, path: str) -> str:
+    """An instant as X writes it: UTC, whole seconds."""
+    return utc_text(instant(value, path))
+
+
+def offset_of(account: Account, now: datetime) -> timedelta:
+    """X counts all days of a request by the account's offset from UTC of today."""
+    return now.astimezone(zone(timezone_of(account))).utcoffset() or timedelta()
+
+
+def midnight(day_: date, offset: timedelta) -> str:
+    return utc_text(datetime(day_.year, day_.month, day_.day, tzinfo=timezone(offset)))
+
+
+def day_of(native: str | None, offset: timedelta) -> date:
+    """The day that begins at this native midnight; six hours forgive a change of the clocks since it was asked for."""
+    try:
+        moment = instant(native or "")
+    except InvalidInput:
+        raise ProviderUnreadable("X: the report does not say its days.") from None
+    return (moment + offset + timedelta(hours=6)).date()
+
+
+def parameter(value: Json, path: str) -> str:
+    """A native value as a query parameter: lists joined by commas, booleans in small letters."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    if is_number(value):
+        return format(value, "f") if not isinstance(value, int) else str(value)
+    if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple) for one in value):
+        return ",".join(parameter(one, path) for one in value)
+    raise refused(path, "type", "X takes texts, numbers, booleans, and lists of them.")
+
+
 # -- requests -----------------------------------------------------------------------------------------------------
 
 
@@ -118,35 +172,60 @@ def job_states(account: Account, ids: str) -> Request:
     return call("GET", "/stats/jobs/accounts/{account}", {"job_ids": ids}, account=account.native_id)
 
 
-# -- values -------------------------------------------------------------------------------------------------------
+# -- signing ------------------------------------------------------------------------------------------------------
 
-# X Ads API, currencies: fraction digits that are not 2.
-_DIGITS = {**dict.fromkeys(words("VND KRW CLP JPY"), 0), **dict.fromkeys(words("KWD IQD BHD TND"), 3)}
-
-
-def unit(account: Account) -> Unit:
-    """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
-    currency = currency_of(account)
-    exponent(currency, "account.currency")  # refuses what is no currency
-    return Unit(1_000_000, step=10 ** (6 - _DIGITS.get(currency, 2)))
+METHOD, OAUTH_VERSION = "HMAC-SHA1", "1.0"
 
 
-def native_time(value: str, path: str) -> str:
-    """An instant as X writes it: UTC, whole seconds."""
-    return utc_text(instant(value, path))
+def authorized(
+    request: Request, app: App, now: int, nonce: str, token: str | None = None, secret: str = "", **more: str
+) -> Request:
+    """The request with its ``Authorization: OAuth`` header.
+
+    ``now``: milliseconds. ``token`` and ``secret``: of the user, or of the request token; none in the first leg.
+    ``more``: further OAuth parameters (``oauth_callback``, ``oauth_verifier``).
+    """
+    oauth = {
+        "oauth_consumer_key": app.client_id,
+        "oauth_nonce": nonce,
+        "oauth_signature_method": METHOD,
+        "oauth_timestamp": str(now // 1000),
+        "oauth_version": OAUTH_VERSION,
+        **({} if token is None else {"oauth_token": token}),
+        **more,
+    }
+    oauth["oauth_signature"] = _signature(request, oauth, app.client_secret, secret)
+    header = ", ".join(f'{name}="{_encoded(oauth[name])}"' for name in sorted(oauth))
+    return evolve(request, headers={**request.headers, "Authorization": f"OAuth {header}"})
 
 
-def parameter(value: Json, path: str) -> str:
-    """A native value as a query parameter: lists joined by commas, booleans in small letters."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return value
-    if is_number(value):
-        return format(value, "f") if not isinstance(value, int) else str(value)
-    if isinstance(value, list | tuple) and value and not any(isinstance(one, list | tuple) for one in value):
-        return ",".join(parameter(one, path) for one in value)
-    raise refused(path, "type", "X takes texts, numbers, booleans, and lists of them.")
+def nonce_of(value: str) -> str:
+    """A nonce for a call that is made once for a value which is itself unique."""
+    return hashlib.sha256(value.encode()).hexdigest()
+
+
+def _encoded(value: str) -> str:
+    return quote(value, safe="~")
+
+
+def _parameters(request: Request) -> Iterator[tuple[str, str]]:
+    """The query, and the members of a form; JSON is no part of a signature."""
+    if request.query_raw is not None:
+        yield from parse_qsl(request.query_raw, keep_blank_values=True)
+    else:
+        yield from request.query.items()
+    if request.encoding == "form" and request.body:
+        yield from request.body.items()
+
+
+def _signature(request: Request, oauth: dict[str, str], client_secret: str, secret: str) -> str:
+    pairs = sorted((_encoded(name), _encoded(value)) for name, value in (*_parameters(request), *oauth.items()))
+    address = urlsplit(filled(request))
+    place = f"{address.scheme}://{address.netloc.lower().removesuffix(':443')}{address.path or '/'}"
+    joined = "&".join(f"{name}={value}" for name, value in pairs)
+    base = "&".join(_encoded(part) for part in (request.method.upper(), place, joined))
+    key = f"{_encoded(client_secret)}&{_encoded(secret)}"
+    return base64.b64encode(hmac.new(key.encode(), base.encode(), hashlib.sha1).digest()).decode("ascii")
 
 
 # -- answers ------------------------------------------------------------------------------------------------------

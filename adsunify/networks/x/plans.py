@@ -13,14 +13,26 @@ from adsunify.editing import Edit, edited, risk_of
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import Account, Level, level, whole_units
 from adsunify.reading import settled
-from adsunify.schedule import instant, utc_text
+from adsunify.schedule import utc_text
 from adsunify.steps import Action, Binding, Change, Items, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
 from adsunify.wire import Flow, Json, Request, read, text
 
 from . import native as x
 from . import reads
+from .settings import conflicts
 from .tables import CAMPAIGN, LINE_ITEM, NETWORK, POST
-from .targeting import WORLDWIDE, Criterion, creation, criteria_of, deletion, difference
+from .targeting import (
+    WORLDWIDE,
+    Criterion,
+    creation,
+    criteria,
+    criteria_of,
+    deletion,
+    difference,
+    instruments,
+    is_promotable,
+    places_of,
+)
 
 ID = "id"
 """The output of every step: the id of what was made, or the ids in the order sent."""
@@ -145,7 +157,7 @@ def _warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: datetime
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign and line item, paused; its targeting; and last the post, so that it never lies in an untargeted one."""
-    places = yield from reads.places(brief.targeting.countries or ())
+    places = yield from places_of(NETWORK, brief.targeting.countries or ())
     criteria = criteria_of(brief, places)
     steps = [
         _create(
@@ -299,38 +311,6 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
         yield Issue("creative", "not_supported", "X cannot swap a post: delete the promoted post and promote another.")
 
 
-def _conflicts(entity: Mapping[str, Json], changed: Mapping[str, Json], now: datetime | None) -> Iterator[Issue]:
-    """What spans several fields."""
-    after = {**entity, **changed}
-    start, end = (text(after, at) or "" for at in ("/start_time", "/end_time"))
-    if "end_time" in changed and end and now is not None and instant(end) <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif not {"start_time", "end_time"}.isdisjoint(changed) and start and end and _moment(end) <= _moment(start):
-        path = "fields.endAt" if "end_time" in changed else "fields.startAt"
-        yield Issue(path, "order", "The end has to come after the start.")
-    daily, total = (read(after, f"/{name}") for name in (x.DAILY, x.TOTAL))
-    if (
-        not {x.DAILY, x.TOTAL}.isdisjoint(changed)
-        and isinstance(daily, int)
-        and isinstance(total, int)
-        and daily > total
-    ):
-        yield Issue("fields.budget", "too_large", "X takes no daily budget above the total one.")
-    strategy = after.get("bid_strategy")
-    if "bid_strategy" in changed and strategy != x.AUTO and not after.get(x.BID):
-        yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")
-    if changed.get("bid_strategy") == x.MAX and after.get("objective") in x.WITHOUT_MAX:
-        yield Issue("fields.bidStrategy", "not_supported", f"X takes no MAX bid for {' and '.join(x.WITHOUT_MAX)}.")
-    if changed.get("bid_strategy") == x.TARGET and after.get("pay_by") == x.PAID_BY_IMPRESSION:
-        yield Issue("fields.bidStrategy", "not_supported", "X takes no TARGET bid where it is paid by impression.")
-    if "frequency_cap" in changed and after.get("duration_in_days") is None:
-        yield Issue("fields.duration_in_days", "required", "Say in how many days the frequency cap counts.")
-
-
-def _moment(native: str) -> datetime:
-    return instant(native, "fields.startAt")
-
-
 def _fields(
     account: Account, kind: Kind, entity_id: str, entity: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> list[Step]:
@@ -339,7 +319,7 @@ def _fields(
         return []
     change = edited(NETWORK, account, kind, entity, edit, now)
     changed = {pointer.removeprefix("/"): value for pointer, value in change.native.items()}
-    issues = list(_conflicts(entity, changed, now))
+    issues = list(conflicts(entity, changed, now))
     if issues:
         raise InvalidInput(issues)
     # An empty value takes the end away.
@@ -363,7 +343,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     except InvalidInput as problem:
         issues.extend(problem.issues)
     if edit.targeting:
-        current = yield from reads.criteria(account, entity_id)
+        current = yield from criteria(NETWORK, account, entity_id)
         try:
             found = difference(current, edit.targeting)
         except InvalidInput as problem:
@@ -392,7 +372,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     """Whether the funding instrument can pay, and the post is there to be promoted."""
     issues: list[Issue] = []
     path, wanted = "platform.fundingInstrumentId", brief.platform.funding_instrument_id or ""
-    found = yield from reads.instruments(account.native_id, funding_instrument_ids=wanted)
+    found = yield from instruments(NETWORK, account.native_id, funding_instrument_ids=wanted)
     instrument = next((one for one in found if text(one, "/id") == wanted), None)
     if instrument is None:
         issues.append(Issue(path, "not_found", "X: the account has no such funding instrument."))
@@ -401,6 +381,6 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     elif text(instrument, "/currency") != brief.budget.currency:
         message = f"This funding instrument counts in {text(instrument, '/currency')}; no conversion is made."
         issues.append(Issue(path, "currency_mismatch", message))
-    if not (yield from reads.is_promotable(account, brief.creative.existing_id or "")):
+    if not (yield from is_promotable(NETWORK, account, brief.creative.existing_id or "")):
         issues.append(Issue("creative.existingId", "not_found", "X: the account can promote no such published post."))
     return issues, []

@@ -10,12 +10,15 @@ comma and colon counts in the OAuth 1.0a signature; only batches have a JSON bod
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from types import NoneType
+from typing import Literal
 
+from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import (
     Account,
-    Entity,
+    Catalog,
     ErrorRule,
     Extra,
     Format,
@@ -24,48 +27,43 @@ from adsunify.network import (
     Login,
     Metric,
     Network,
-    Period,
-    Setting,
     Template,
-    is_number,
     words,
 )
-from adsunify.steps import Kind
-from adsunify.wire import Json
+from adsunify.wire import Columns, Json, Request, Response, found_at
 
-from .catalogs import CATALOGS
 from .native import (
     ACTIVE,
     AUTO,
     BID,
-    CAP_DAYS,
-    CAPPED_OBJECTIVES,
     CODE,
+    COUNTRIES,
     DAILY,
     DRAFT,
     EVERYWHERE,
-    EXPANSIONS,
-    GOALS,
     HOST,
     LINE_ITEM_BUDGET,
     LINK_CLICKS,
+    LOCATION_TYPES,
     LOGIN_HOST,
-    NAME_LENGTH,
     OPERATION_ERROR,
-    ORDER_NUMBER_LENGTH,
     PAUSED,
     PROMOTED_POSTS,
     STATUSES,
-    STRATEGIES,
-    TOTAL,
     VERSION,
     WEBSITE_CLICKS,
+    call,
     error,
     items,
-    native_time,
+    job_states,
+    locations,
+    next_cursor,
+    of_account,
+    posts,
     unit,
     wait,
 )
+from .settings import SETTINGS
 from .targeting import one_batch, wrong_criteria
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -184,113 +182,120 @@ FORMATS = (
 )
 
 
-# -- settings -----------------------------------------------------------------------------------------------------
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+Suffix = Literal["none", "optional", "required"]
 
 
-def _held(entity: Entity, name: str) -> bool:
-    return entity.get(name) is not None
+def _page(cursor: str | None, limit: int, **query: str) -> dict[str, str]:
+    return {"count": str(limit), **({"cursor": cursor} if cursor is not None else {}), **query}
 
 
-def _budget(entity: Entity) -> str:
-    return f"/{DAILY}" if _held(entity, DAILY) or not _held(entity, TOTAL) else f"/{TOTAL}"
+def _owned(resource: str, id_: str, name: str, note: str = "") -> Catalog:
+    """A list that the account has."""
+
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        return of_account(account, path, **_page(cursor, limit))
+
+    path = "promoted_tweets" if resource == "promoted_posts" else resource
+    return Catalog(resource, request, "/data", id_, name, next_cursor, note=note)
 
 
-def _period(entity: Entity) -> Period | None:
-    if not (_held(entity, DAILY) or _held(entity, TOTAL)):
-        return None
-    return "daily" if _held(entity, DAILY) else "lifetime"
+def _options(
+    resource: str, sought: str, *, paged: bool = True, required: bool = False, most: int = 1000, note: str = ""
+) -> Catalog:
+    """What can be targeted; the suffix is the parameter ``sought``. ``most``: the largest page."""
+
+    def request(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+        value = suffix if sought in ("q", "locale") else suffix.replace(" ", "_").upper()
+        query = {sought: value} if suffix else {}
+        return call(
+            "GET", f"/targeting_criteria/{resource}", _page(cursor, min(limit, most), **query) if paged else query
+        )
+
+    form: Suffix = "required" if required else "optional"
+    following = next_cursor if paged else None
+    return Catalog(resource, request, "/data", "/targeting_value", "/name", following, form, note)
 
 
-def _without_budget(entity: Entity, now: datetime | None) -> str | None:
-    return f"there is none here yet; set {DAILY} or {TOTAL}" if _period(entity) is None else None
+def _posts(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return posts(account, _page(cursor, limit, **({"user_id": suffix} if suffix else {})))
 
 
-def _is_budget(name: str) -> Callable[[Entity, datetime | None], str | None]:
-    """The lock of an amount under its native name: an entity may have a daily budget and a total one beside it."""
-
-    def lock(entity: Entity, now: datetime | None) -> str | None:
-        return "it is the budget; edit that" if _held(entity, name) and _budget(entity) == f"/{name}" else None
-
-    return lock
-
-
-def _budgets(kind: Kind) -> tuple[Setting, ...]:
-    return (
-        Setting(kind, "budget", _budget, "money", period=_period, lock=_without_budget),
-        *(Setting(kind, name, f"/{name}", "money", lock=_is_budget(name)) for name in (DAILY, TOTAL)),
-    )
+def _places(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    if not suffix:
+        return locations(_page(cursor, limit, location_type=COUNTRIES))
+    country, _, kind = suffix.replace(" ", "_").upper().partition("-")
+    kind = kind or "REGIONS"
+    if kind not in LOCATION_TYPES:
+        raise refused("resource", "catalog_suffix", f"Places are asked for as US-<{'|'.join(LOCATION_TYPES)}>.")
+    return locations(_page(cursor, limit, location_type=kind, country_code=country))
 
 
-def _automatic(entity: Entity, now: datetime | None) -> str | None:
-    return "X bids by itself (AUTO); set bidStrategy too" if entity.get("bid_strategy") == AUTO else None
+def _rules(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return call("GET", "/bidding_rules", {"currency": suffix.upper()})
 
 
-def _uncapped(entity: Entity, now: datetime | None) -> str | None:
-    if entity.get("objective") in CAPPED_OBJECTIVES:
-        return None
-    return f"only line items with the objectives {', '.join(CAPPED_OBJECTIVES)} have one"
+def _placements(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return call("GET", "/line_items/placements", {"product_type": PROMOTED_POSTS})
 
 
-def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/start_time": native_time(value, "fields.startAt")}
+def _combinations(response: Response) -> Sequence[Mapping[str, Json]]:
+    """Placements that may stand together, one row each."""
+    found = found_at(response.body, "/data/*/placements/*")
+    joined = [",".join(map(str, one)) if isinstance(one, list) else one for one in found]
+    return [{"placements": one} for one in joined if isinstance(one, str)]
 
 
-def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/end_time": None if value is None else native_time(value, "fields.endAt")}
+def _job(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    return job_states(account, suffix)
 
 
-_ABOVE = "it stands on the line items"
-_FINAL = "fixed when it is made"
-_FIXED_POST = "a post cannot be swapped or paused: delete it and promote another"
-
-SETTINGS = (
-    Setting("campaign", "name", "/name", longest=NAME_LENGTH),
-    *_budgets("campaign"),
-    Setting("campaign", "purchase_order_number", "/purchase_order_number", longest=ORDER_NUMBER_LENGTH),
-    Setting("campaign", "entity_status", "/entity_status", "choice", choices=(ACTIVE, PAUSED)),
-    Setting("campaign", "startAt", "/start_time", "instant", lock=_ABOVE),
-    Setting("campaign", "endAt", "/end_time", "instant", lock=_ABOVE),
-    Setting("campaign", "frequencyCap", "/frequency_cap", "number", lock=_ABOVE),
-    Setting("campaign", "funding_instrument_id", "/funding_instrument_id", lock=_FINAL),
-    Setting("campaign", "currency", "/currency", lock="it is the funding instrument's"),
-    Setting("campaign", "budget_optimization", "/budget_optimization", lock="it has one value only"),
-    Setting("adGroup", "name", "/name", longest=NAME_LENGTH),
-    *_budgets("adGroup"),
-    Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=STRATEGIES),
-    Setting("adGroup", "bid", f"/{BID}", "money", lock=_automatic),
-    Setting("adGroup", "startAt", "/start_time", "instant", write=_write_start),
-    Setting("adGroup", "endAt", "/end_time", "instant", clears=True, write=_write_end),
-    Setting("adGroup", "goal", "/goal", "choice", choices=GOALS),
-    Setting(
-        "adGroup",
-        "audience_expansion",
-        "/audience_expansion",
-        "choice",
-        choices=EXPANSIONS,
-        note="X does not show the audience_expansion that is set.",
+CATALOGS = (
+    _owned("funding_instruments", "/id", "/description"),
+    Catalog(
+        "posts",
+        _posts,
+        "/data",
+        "/tweet_id",
+        "/full_text",
+        next_cursor,
+        "optional",
+        "posts of the account's own user, or posts:<user id> of a promotable user",
     ),
-    Setting("adGroup", "frequencyCap", "/frequency_cap", "number", minimum="1", lock=_uncapped),
-    Setting(
-        "adGroup",
-        "duration_in_days",
-        "/duration_in_days",
-        "choice",
-        choices=CAP_DAYS,
-        lock=_uncapped,
-        note="duration_in_days: the days that frequencyCap counts in.",
+    _owned("promotable_users", "/user_id", "/promotable_user_type"),
+    Catalog(
+        "geo_locations",
+        _places,
+        "/data",
+        "/targeting_value",
+        "/name",
+        next_cursor,
+        "optional",
+        "countries; geo_locations:US its regions; geo_locations:US-CITIES (METROS, CITIES, POSTAL_CODES)",
     ),
-    Setting("adGroup", "campaign_id", "/campaign_id", lock=_FINAL),
-    Setting("adGroup", "objective", "/objective", lock=_FINAL),
-    Setting("adGroup", "product_type", "/product_type", lock=_FINAL),
-    Setting("adGroup", "placements", "/placements", lock=_FINAL),
-    Setting("adGroup", "pay_by", "/pay_by", lock=_FINAL),
-    Setting("ad", "tweet_id", "/tweet_id", lock=_FIXED_POST),
-    Setting("ad", "entity_status", "/entity_status", lock=_FIXED_POST),
-    Setting("ad", "line_item_id", "/line_item_id", lock=_FIXED_POST),
+    _options("interests", "q"),
+    _options("languages", "q"),
+    _options("platforms", "q", paged=False),
+    _options("devices", "q", paged=False),
+    _options("platform_versions", "q", paged=False),
+    _options("conversations", "conversation_type", note="conversations:<conversation type>, such as SPORTS"),
+    _options("network_operators", "q"),
+    _options("app_store_categories", "q", paged=False),
+    _options("events", "event_types", required=True, note="events:<event type>, such as SPORTS"),
+    _options("tv_shows", "locale", required=True, most=50, note="tv_shows:<locale>, such as en-US"),
+    _owned("custom_audiences", "/id", "/name", "only audiences that are targetable can be used"),
+    _owned("promoted_posts", "/id", "/tweet_id"),
+    Catalog(
+        "bidding_rules", _rules, "/data", "/currency", "/currency", suffix="required", note="bidding_rules:<currency>"
+    ),
+    Catalog("placements", _placements, _combinations, "/placements", "/placements"),
+    _owned("tracking_tags", "/id", "/tracking_tag_url"),
+    Catalog("analytics_job", _job, "/data", "/id_str", "/status", suffix="required", note="analytics_job:<job id>"),
 )
 
 
-# -- templates, metrics and errors ---------------------------------------------------------------------------------
+# -- templates, metrics, errors -----------------------------------------------------------------------------------
 
 TEMPLATES = (
     Template(
@@ -322,25 +327,21 @@ TEMPLATES = (
     ),
     Template("ad", "Promoted post", {"line_item_id": "9cqz1", "tweet_ids": ["1166476031668015104"]}, note=POST.note),
 )
-
-
 CONVERSIONS = words(
     "conversion_purchases conversion_sign_ups conversion_site_visits conversion_downloads conversion_custom"
 )
 
 
-def _conversions(row: Mapping[str, Json]) -> Json:
-    """The sum of the conversions of all kinds; what is no number is left to be refused."""
-    total: Json = None
+def _conversions(columns: Columns) -> list[Json]:
+    """The sums of the conversions of all kinds. Raises ProviderUnreadable for what is no number."""
+    sums: list[Json] = [None] * len(columns.rows)
     for name in CONVERSIONS:
-        told = row.get(name)
-        count = told.get("metric") if isinstance(told, dict) else None
-        if count is None:
-            continue
-        if type(count) is not int and not is_number(count):
-            return count
-        total = count if total is None else total + count
-    return total
+        if columns.at(f"/{name}").count(None) < len(sums):
+            counts = columns.at(f"/{name}/metric")
+            if not set(map(type, counts)) <= {int, Decimal, NoneType}:
+                raise ProviderUnreadable(f"X: the report says no number for {name}.")
+            sums = [one if more is None else more + (one or 0) for one, more in zip(sums, counts, strict=True)]
+    return sums
 
 
 METRICS = (
@@ -355,7 +356,6 @@ METRICS = (
     Metric("conversions", f"/{CONVERSIONS[0]}/metric", "count", _conversions, note="Web conversions of five kinds."),
     Metric("videoViews", "/video_total_views", "count"),
 )
-
 ERRORS = (
     ErrorRule(
         "rejected",
@@ -388,8 +388,6 @@ ERRORS = (
     ErrorRule("rejected", "input", "an operation of the batch was refused, and with it all", (OPERATION_ERROR,)),
     ErrorRule("throttled", "limit", "the entity is locked by another change", status=423),
 )
-
-
 NETWORK = Network(
     code=CODE,
     title="X Ads",

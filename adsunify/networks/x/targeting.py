@@ -11,11 +11,12 @@ from attrs import frozen
 
 from adsunify.brief import CampaignBrief
 from adsunify.errors import InvalidInput, Issue, refused
-from adsunify.network import Account, words
+from adsunify.network import Account, Network, words
+from adsunify.reading import ask, pages
 from adsunify.steps import Change
-from adsunify.wire import Json, text
+from adsunify.wire import Flow, Json, Request, ident, rows, text
 
-from .native import CREATE, CRITERION, DELETE
+from . import native as x
 
 LOCATION, AGE, GENDER, LANGUAGE, INTEREST, DEVICE = "LOCATION", "AGE", "GENDER", "LANGUAGE", "INTEREST", "DEVICE"
 EQUAL, UNEQUAL = "EQ", "NE"
@@ -110,12 +111,70 @@ def criteria_of(brief: CampaignBrief, places: Sequence[str]) -> list[Criterion]:
 def creation(line_item: str | None, one: Criterion) -> dict[str, Json]:
     """The operation that makes a criterion; without ``line_item`` a binding supplies it."""
     owner = {} if line_item is None else {"line_item_id": line_item}
-    return {"operation_type": CREATE, "params": {**owner, **one.to_json()}}
+    return {"operation_type": x.CREATE, "params": {**owner, **one.to_json()}}
 
 
 def deletion(one: Criterion) -> dict[str, Json]:
     """The operation that deletes a criterion."""
-    return {"operation_type": DELETE, "params": {CRITERION: one.id}}
+    return {"operation_type": x.DELETE, "params": {x.CRITERION: one.id}}
+
+
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def listed(network: Network, request: Request) -> Flow[list[Mapping[str, Json]]]:
+    """All rows of a list, to its last page."""
+    answers = yield from pages(network, request, x.following)
+    return [row for answer in answers for row in rows(answer.body, "/data")]
+
+
+def instruments(network: Network, account_id: str, **query: str) -> Flow[list[Mapping[str, Json]]]:
+    """The funding instruments of an account, or those that the query names."""
+    request = x.call("GET", "/accounts/{account}/funding_instruments", query, account=account_id)
+    return (yield from listed(network, request))
+
+
+def is_promotable(network: Network, account: Account, post: str) -> Flow[bool]:
+    """Whether the post is published, by the account's own user or by another one that it may promote."""
+    users: list[dict[str, str]] = [{}]
+    for user in users:
+        if (yield from listed(network, x.posts(account, {"tweet_ids": post, **user}))):
+            return True
+        if not user:  # the list shows the full user's posts only
+            others = yield from listed(network, x.of_account(account, "promotable_users", count=x.PAGE))
+            users += [
+                {"user_id": ident(one, "/user_id", "promotable user")}
+                for one in others
+                if text(one, "/promotable_user_type") != x.FULL_USER
+            ]
+    return False
+
+
+def places_of(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
+    """The location ids of countries, in their order. Raises InvalidInput for one that X does not know."""
+    found: list[str] = []
+    issues: list[Issue] = []
+    for index, country in enumerate(countries):
+        response = yield from ask(network, x.locations({"location_type": x.COUNTRIES, "country_code": country}))
+        fitting = [one for one in rows(response.body, "/data") if text(one, "/country_code") == country]
+        if fitting:
+            found.append(ident(fitting[0], "/targeting_value", "location"))
+        else:
+            message = "X has no location for this country; it is never left out."
+            issues.append(Issue(f"targeting.countries/{index}", "not_found", message))
+    if issues:
+        raise InvalidInput(issues)
+    return found
+
+
+def standing(network: Network, account: Account, line_item: str) -> Flow[list[Mapping[str, Json]]]:
+    request = x.of_account(account, "targeting_criteria", line_item_ids=line_item, count=x.PAGE)
+    return (yield from listed(network, request))
+
+
+def criteria(network: Network, account: Account, line_item: str) -> Flow[list[Criterion]]:
+    """The targeting criteria of a line item, all of them."""
+    return [criterion(one) for one in (yield from standing(network, account, line_item))]
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------

@@ -1,0 +1,75 @@
+"""What a brief aims with: keywords, and the listing that it advertises. The marketplace is the geography."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from adsunify.brief import Keyword
+from adsunify.network import Account
+from adsunify.wire import Json, Request, Response, rows
+
+from .native import posted
+
+KEYWORD_WORDS = 10
+PRODUCTS = "/product/metadata"
+PRODUCT_MEDIA = ("application/vnd.productmetadatarequest.v1+json", "application/vnd.productmetadataresponse.v1+json")
+ELIGIBILITY = "/eligibility/product/list"
+ASIN_FORM = re.compile(r"[A-Z0-9]{10}").fullmatch
+JSON_MEDIA = ("application/json", "application/json")
+
+
+# -- what a brief says --------------------------------------------------------------------------------------------
+
+
+def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:
+    """What Amazon would not take of the keywords, None where it takes them all."""
+    seen: set[tuple[str, str]] = set()
+    for keyword in keywords:
+        if (keyword.text, keyword.match) in seen:
+            return "the same keyword stands there twice with the same match"
+        seen.add((keyword.text, keyword.match))
+        wrong = _wrong(keyword.text)
+        if wrong is not None:
+            return f"keyword {len(seen)} {wrong}"
+    return None
+
+
+def _wrong(words: str) -> str | None:
+    if words != words.strip():
+        return "begins or ends with a blank"
+    if len(words.split()) > KEYWORD_WORDS:
+        return f"has more than {KEYWORD_WORDS} words"
+    if any(word[0] in "-+" or word[-1] in "-+" for word in words.split()):
+        return "has a - or + that does not stand inside a word"
+    if words.startswith(".") or words.endswith("."):
+        return "has a full stop at an end"
+    return "has a double quote without its partner" if words.count('"') % 2 else None
+
+
+# -- what is looked up --------------------------------------------------------------------------------------------
+
+
+def products(account: Account, suffix: str, cursor: str | None, limit: int) -> Request:
+    """The products of the inventory: those of an ASIN, those with words in the title, or all."""
+    body: dict[str, Json] = {"adType": "SP", "checkEligibility": True, "checkItemDetails": True, "pageIndex": 0}
+    body["pageSize"] = min(limit, 300)
+    if suffix:
+        body |= {"asins": [suffix]} if ASIN_FORM(suffix) else {"searchStr": suffix}
+    return posted(account, PRODUCTS, PRODUCT_MEDIA, body | ({"cursorToken": cursor} if cursor else {}))
+
+
+def products_of_sku(account: Account, sku: str) -> Request:
+    """What the seller's inventory says of a sku."""
+    body = {"adType": "SP", "skus": [sku], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
+    return posted(account, PRODUCTS, PRODUCT_MEDIA, body)
+
+
+def found_products(response: Response) -> list[Mapping[str, Json]]:
+    """The products of an answer; older answers name the list otherwise."""
+    return rows(response.body, "/ProductMetadataList") or rows(response.body, "/ProductInfoList")
+
+
+def eligibility(account: Account, product: Mapping[str, Json]) -> Request:
+    """Whether a product (``asin``, and ``sku`` where there is one) may be advertised."""
+    return posted(account, ELIGIBILITY, JSON_MEDIA, {"adType": "sp", "productDetailsList": [dict(product)]})

@@ -1,0 +1,94 @@
+"""The twelve adapters read alike: the same files, the same sections and names inside, in the same order."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import adsunify.networks
+from adsunify.networks import ADAPTERS, adapter
+
+HERE = Path(adsunify.networks.__file__).parent
+MOST_LINES = 500
+
+SECTIONS: Mapping[str, Sequence[str]] = {
+    "native": ("money and time", "requests", "signing", "answers"),
+    "targeting": ("what a brief says", "what is looked up", "what an edit says"),
+    "settings": ("locks", "values", "the table", "what the changes contradict"),
+    "tables": ("levels", "formats", "catalogs", "templates, metrics, errors"),
+    "reads": ("connecting", "accounts", "the hierarchy", "insights", "catalogs"),
+    "plans": ("steps", "create", "activate and status", "native", "edit", "preflight"),
+}
+"""The files of an adapter, each standing on those before it, and their sections."""
+ABSENT = {"signing", "what is looked up", "what an edit says"}
+"""Sections that a network may do without."""
+
+TABLES = ("LEVELS", "FORMATS", "CATALOGS", "TEMPLATES", "METRICS", "ERRORS", "NETWORK")
+PLANS = (
+    *("plan_create", "plan_activate", "plan_status", "plan_native_create", "plan_update", "plan_delete"),
+    *("plan_edit", "preflight"),
+)
+READS = (
+    *("exchange", "refresh", "revoke", "accounts", "tree", "entities", "entity", "editable", "reported", "insights"),
+    *("catalog", "sign"),
+)
+BEGINS = {"oauth2": ("authorize_url",), "oauth1": ("request_token",), "credentials": ()}
+"""By which function a connection begins, by the kind of login."""
+
+
+def names(path: Path) -> Iterator[str]:
+    """What a module defines, from top to bottom."""
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from (part.id for one in targets for part in ast.walk(one) if isinstance(part, ast.Name))
+
+
+def in_order(path: Path, wanted: Sequence[str]) -> None:
+    assert [name for name in names(path) if name in wanted] == list(wanted), path
+
+
+def sections(path: Path) -> list[str]:
+    return re.findall(r"^# -- (.*?) -+$", path.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("code", ADAPTERS)
+def test_an_adapter_has_these_files_and_none_is_long(code: str) -> None:
+    files = {path.name: path for path in (HERE / code).rglob("*.py")}
+    assert set(files) == {"__init__.py", *(f"{name}.py" for name in SECTIONS)}
+    lengths = {name: len(path.read_text().splitlines()) for name, path in files.items()}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+@pytest.mark.parametrize("code", ADAPTERS)
+@pytest.mark.parametrize("name", SECTIONS)
+def test_the_sections_of_a_file_are_called_alike_and_stand_in_one_order(code: str, name: str) -> None:
+    found = sections(HERE / code / f"{name}.py")
+    assert found == [one for one in SECTIONS[name] if one in found or one not in ABSENT]
+
+
+@pytest.mark.parametrize("code", ADAPTERS)
+def test_the_functions_and_tables_of_an_adapter_stand_in_one_order(code: str) -> None:
+    folder = HERE / code
+    in_order(folder / "native.py", ("unit", "error"))
+    in_order(folder / "settings.py", ("SETTINGS", "conflicts"))
+    in_order(folder / "tables.py", TABLES)
+    assert list(names(folder / "tables.py"))[-1] == "NETWORK"
+    in_order(folder / "plans.py", PLANS)
+    in_order(folder / "reads.py", (*BEGINS[adapter(code).network.login.kind], *READS))
+
+
+@pytest.mark.parametrize("code", ADAPTERS)
+def test_a_file_imports_only_from_those_before_it(code: str) -> None:
+    files = list(SECTIONS)
+    for place, name in enumerate(files):
+        for node in ast.parse((HERE / code / f"{name}.py").read_text()).body:
+            if isinstance(node, ast.ImportFrom) and node.level:
+                named = [node.module] if node.module else [alias.name for alias in node.names]
+                assert set(named) <= set(files[:place]), f"{name}.py imports {named}"
