@@ -9,18 +9,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from sqlalchemy import BigInteger, Connection, Executable, Row, Text, and_, bindparam, exists, not_, or_, select, update
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Connection,
+    Text,
+    and_,
+    bindparam,
+    exists,
+    not_,
+    or_,
+    select,
+    update,
+)
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
 from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, transition
+from adsunify.statuses import Seen
 from adsunify.wire import Json
 
 from . import attempts, events
 from .clock import Clock
-from .entities import Seen, record_seen
-from .operations import recover
-from .schema import accounts, api_keys, grants, memberships, operations, steps
+from .entities import record_seen
+from .operations import recover, stopped_by_rule
+from .schema import accounts, api_keys, grants, memberships, operations, steps, workspaces
+from .statement import Statement
 
 _RUNNING, _CLAIM_EVENT = transition("prepared", "claim")
 
@@ -72,10 +86,15 @@ _ACCESS = and_(
     or_(_grant.is_(None), _GRANT),
     or_(_only.is_(None), operations.c.credential == _only),
 )
+_APPROVED = or_(
+    bindparam("by_person", type_=Boolean),
+    not_(exists().where(workspaces.c.id == operations.c.workspace_id, workspaces.c.require_approval.is_(True))),
+)
+"""A person executes, or the workspace lets programs do it. Asked anew before every write, as access is."""
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
-_CLAIM = (
+_CLAIM = Statement(
     update(operations)
     .where(
         _THIS,
@@ -85,6 +104,7 @@ _CLAIM = (
         _DUE,
         _FRESH,
         _ACCESS,
+        _APPROVED,
     )
     .values(
         status=_RUNNING,
@@ -99,14 +119,14 @@ _CLAIM = (
     .returning(operations.c.fence, operations.c.account_id, operations.c.network)
 )
 _HOLD = update(operations).where(_THIS, _HELD, _LEASED).values(lease_until=bindparam("new_lease"))
-_RENEW = _HOLD.returning(operations.c.fence)
-_RECEIVED = _HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence)
-_CONTINUE = (
-    _HOLD.where(_NOTHING_OPEN, _UNEXPIRED, _ACCESS)
+_RENEW = Statement(_HOLD.returning(operations.c.fence))
+_RECEIVED = Statement(_HOLD.where(_NOTHING_OPEN).values(in_flight=False, updated_at=_NOW).returning(operations.c.fence))
+_CONTINUE = Statement(
+    _HOLD.where(_NOTHING_OPEN, _UNEXPIRED, _ACCESS, _APPROVED)
     .values(in_flight=True, updated_at=_NOW)
     .returning(operations.c.fence)
 )
-_END = (
+_END = Statement(
     update(operations)
     .where(_THIS, _HELD, _NOTHING_OPEN)
     .values(
@@ -120,25 +140,29 @@ _END = (
     )
     .returning(operations.c.fence, operations.c.account_id, operations.c.network)
 )
-_WHY = select(
-    operations.c.status,
-    operations.c.fence,
-    operations.c.updated_at,
-    _HELD.label("held"),
-    _LEASED.label("leased"),
-    _UNEXPIRED.label("unexpired"),
-    _DUE.label("due"),
-    _FRESH.label("fresh"),
-    _ACCESS.label("access"),
-).where(_THIS)
+_WHY = Statement(
+    select(
+        operations.c.status,
+        operations.c.fence,
+        operations.c.updated_at,
+        _HELD.label("held"),
+        _LEASED.label("leased"),
+        _UNEXPIRED.label("unexpired"),
+        _DUE.label("due"),
+        _FRESH.label("fresh"),
+        _ACCESS.label("access"),
+        _APPROVED.label("approved"),
+    ).where(_THIS)
+)
 
-Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "not_prepared"]
+Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared"]
 
-_ACCOUNT_OF = select(operations.c.account_id).where(operations.c.id == bindparam("the_id"))
+_ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
 
 _STOPPED = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
     "access": ("access_lost", "The key, the membership or the account no longer permits the next native write."),
+    "approval": ("approval_required", "From here on, a person who signed in must execute it."),
     "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
 }
 
@@ -165,8 +189,8 @@ def advance(
     if change.receipt is not None:
         attempts.keep_receipt(connection, change.operation_id, change.receipt, now)
     if seen:
-        account_id = connection.execute(_ACCOUNT_OF, {"the_id": change.operation_id}).scalar_one()
-        record_seen(connection, account_id, seen, clock, change.operation_id)
+        account_id = _ACCOUNT_OF.one(connection, {"the_id": change.operation_id})[0]
+        record_seen(connection, account_id, seen, now, change.operation_id)
     values: dict[str, Any] = {
         "the_id": change.operation_id,
         "in_workspace": actor.workspace_id,
@@ -175,6 +199,7 @@ def advance(
         "by_key": actor.key_id,
         "by_grant": actor.grant_id,
         "only_credential": actor.credential if actor.kind == "agent" else None,
+        "by_person": actor.approves,
         "new_lease": now + lease,
         "now": now,
         "own_n": -1 if change.intent is None else change.intent.n,
@@ -191,25 +216,27 @@ def advance(
         wait = None if change.retry_after is None else values["now"] + change.retry_after
         return _end(connection, values, change.trigger, change.next_action, wait, change.error)
     if change.intent is None:
-        return _stopped_or(connection, change, _hold(connection, _RECEIVED, values), values)
+        return _stopped_or(connection, change, _hold(connection, _RECEIVED, values), values, clock)
     if not actor.writes:
-        return _stopped_or(connection, change, Advanced(values["held_fence"], now, "access"), values)
+        return _stopped_or(connection, change, Advanced(values["held_fence"], now, "access"), values, clock)
     held = _hold(connection, _CONTINUE, values)
     if held.refused is None and not attempts.open_intent(
         connection, change.operation_id, held.fence, change.intent, now
     ):
         held = Advanced(held.fence, now, "fenced")
-    return _stopped_or(connection, change, held, values)
+    return _stopped_or(connection, change, held, values, clock)
 
 
 def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, values: dict[str, Any]) -> Advanced:
     values |= {"held_fence": 0, "new_in_flight": change.intent is not None}
     lease = values["new_lease"] - values["now"]
-    while (row := connection.execute(_CLAIM, values).one_or_none() if actor.writes else None) is None:
+    while (row := _CLAIM.one_or_none(connection, values) if actor.writes else None) is None:
         why = _why(connection, values)
         reason = _claim_refused(why, actor)
         if reason == "claimed" and recover(connection, clock, change.operation_id):
             continue  # its runner is gone, and nothing is in flight
+        if reason == "approval":
+            stopped_by_rule(connection, change.operation_id, clock)
         if reason is not None:
             return Advanced(0, values["now"], reason)
         # refused for nothing: another machine's clock is ahead, or somebody had it and gave it back meanwhile
@@ -225,14 +252,14 @@ def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, 
     return Advanced(row.fence, values["now"])
 
 
-def _why(connection: Connection, values: dict[str, Any]) -> Row[Any]:
-    row = connection.execute(_WHY, values).one_or_none()
+def _why(connection: Connection, values: dict[str, Any]) -> Any:
+    row = _WHY.one_or_none(connection, values)
     if row is None:
         raise NotFound("There is no such operation in your scope.")
     return row
 
 
-def _claim_refused(why: Row[Any], actor: Actor) -> Refusal | None:
+def _claim_refused(why: Any, actor: Actor) -> Refusal | None:
     if why.status != "prepared":
         return "claimed" if why.status == _RUNNING else "not_prepared"
     if not why.unexpired:
@@ -241,25 +268,29 @@ def _claim_refused(why: Row[Any], actor: Actor) -> Refusal | None:
         return "too_early"
     if not why.access or not actor.writes:
         return "access"
+    if not why.approved:
+        return "approval"
     return None if why.fresh else "claimed"
 
 
-def _hold(connection: Connection, statement: Executable, values: dict[str, Any]) -> Advanced:
+def _hold(connection: Connection, statement: Statement, values: dict[str, Any]) -> Advanced:
     """Run a statement that is conditional on the claim; where it changed nothing, say why.
 
     ``fenced``: the claim or its lease is lost, or (a defect) another write is in flight.
     """
     fence, now = values["held_fence"], values["now"]
-    if connection.execute(statement, values).all():
+    if statement.all(connection, values):
         return Advanced(fence, now)
     why = _why(connection, values)
     reason: Refusal = "fenced"
-    if why.held and why.leased and not (why.unexpired and why.access):
-        reason = "access" if why.unexpired else "expired"
+    if why.held and why.leased and not (why.unexpired and why.access and why.approved):
+        reason = "expired" if not why.unexpired else "access" if not why.access else "approval"
     return Advanced(fence, now, reason)
 
 
-def _stopped_or(connection: Connection, change: Advance, held: Advanced, values: dict[str, Any]) -> Advanced:
+def _stopped_or(
+    connection: Connection, change: Advance, held: Advanced, values: dict[str, Any], clock: Clock
+) -> Advanced:
     """The outcome as it is; where it is a refusal, the operation is handed back.
 
     Only by the holder of the fence, and only with nothing in flight: the UPDATE says so. An intent that an earlier try
@@ -271,6 +302,8 @@ def _stopped_or(connection: Connection, change: Advance, held: Advanced, values:
         code, message = _STOPPED[held.refused]
         again = held.refused == "fenced"  # only the time ran out: whoever executes may go on
         _end(connection, values | {"own_n": -1}, "hand_back", again, None, {"code": code, "message": message})
+        if held.refused == "approval":
+            stopped_by_rule(connection, change.operation_id, clock)
     return held
 
 
@@ -289,7 +322,7 @@ def _end(
         "new_not_before": not_before,
         "new_error": error,
     }
-    row = connection.execute(_END, values | ended).one_or_none()
+    row = _END.one_or_none(connection, values | ended)
     if row is None:
         why = _why(connection, values)
         # done before by this very claim, which did not learn of its commit: only the holder of a fence ends it
@@ -299,7 +332,7 @@ def _end(
     return Advanced(row.fence, values["now"])
 
 
-def _record(connection: Connection, values: dict[str, Any], row: Row[Any], event: str | None, status: Status) -> None:
+def _record(connection: Connection, values: dict[str, Any], row: Any, event: str | None, status: Status) -> None:
     if event is not None:
         told = events.event_row(
             event,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from attrs import asdict, frozen
-from sqlalchemy import Connection, Row, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
 
 from adsunify.actor import Role
 from adsunify.errors import NotFound
@@ -83,6 +83,15 @@ _REVOKE = (
     .where(grants.c.id == bindparam("the_id"), grants.c.revoked_at.is_(None))
     .values(revoked_at=bindparam("now"))
 )
+_REVOKE_ALL = (
+    update(grants)
+    .where(
+        grants.c.workspace_id == bindparam("of_workspace"),
+        grants.c.user_id == bindparam("of_user"),
+        grants.c.revoked_at.is_(None),
+    )
+    .values(revoked_at=bindparam("now"))
+)
 _REPLACE = (
     update(grants)
     .where(
@@ -94,8 +103,16 @@ _REPLACE = (
 )
 
 
-def register(connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], clock: Clock) -> ClientRecord:
-    """Keep a client."""
+_FORGET = delete(oauth_clients).where(
+    oauth_clients.c.created_at <= bindparam("before"), oauth_clients.c.id.not_in(select(grants.c.client_id))
+)
+
+
+def register(
+    connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], unused: int, clock: Clock
+) -> ClientRecord:
+    """Keep a client, and forget those that nobody allowed anything within ``unused`` milliseconds."""
+    connection.execute(_FORGET, {"before": clock.now() - unused})
     made = ClientRecord(id_, name, list(redirect_uris), clock.now())
     connection.execute(insert(oauth_clients), asdict(made, recurse=False))
     return made
@@ -155,6 +172,12 @@ def revoke(connection: Connection, workspace_id: str, user_id: str, grant_id: st
         raise NotFound("There is no such grant of yours in this workspace.")
     connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.now()})
     return _grant(connection, grant_id)
+
+
+def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+    """End every grant of a person in a workspace at once."""
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    connection.execute(_REVOKE_ALL, asked)
 
 
 # -- codes and tokens ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, Row, and_, bindparam, exists, not_, select, update
+from sqlalchemy import Connection, and_, bindparam, exists, not_, select, update
 
 from adsunify.errors import NativeError
 from adsunify.operation import Intent, Receipt, StepState
@@ -14,6 +14,7 @@ from adsunify.wire import Json
 
 from . import upsert
 from .schema import operations, steps
+from .statement import Statement
 
 
 @frozen
@@ -49,7 +50,7 @@ _HELD = exists().where(
     operations.c.status == "running",
     operations.c.lease_until > bindparam("now"),
 )
-_KEEP = (
+_KEEP = Statement(
     update(steps)
     .where(
         steps.c.operation_id == bindparam("of_operation"),
@@ -66,14 +67,16 @@ _KEEP = (
     )
     .returning(steps.c.late)
 )
-_KNOWN = select(steps.c.fence, steps.c.receipt_at).where(
-    and_(
-        steps.c.operation_id == bindparam("of_operation"),
-        steps.c.n == bindparam("of_n"),
-        steps.c.attempt == bindparam("of_attempt"),
+_KNOWN = Statement(
+    select(steps.c.fence, steps.c.receipt_at).where(
+        and_(
+            steps.c.operation_id == bindparam("of_operation"),
+            steps.c.n == bindparam("of_n"),
+            steps.c.attempt == bindparam("of_attempt"),
+        )
     )
 )
-_OF_OPERATION = (
+_OF_OPERATION = Statement(
     select(steps).where(steps.c.operation_id == bindparam("of_operation")).order_by(steps.c.n, steps.c.attempt)
 )
 _BRIEFLY = (
@@ -100,17 +103,17 @@ def open_intent(connection: Connection, operation_id: str, fence: int, intent: I
         "intent_at": at,
         "late": False,
     }
-    if upsert.run(connection, _INSERT, row):
+    if _INSERT.all(connection, row):
         return True
     key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
-    saved = connection.execute(_KNOWN, key).one()
+    saved = _KNOWN.one(connection, key)
     return bool(saved.fence == fence and saved.receipt_at is None)
 
 
 def withdraw(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> None:
     """Close an intent that this claim saved and, not learning of it, did not send: surely nothing was done."""
     key = {"of_operation": operation_id, "of_n": intent.n, "of_attempt": intent.attempt}
-    saved = connection.execute(_KNOWN, key).one_or_none()
+    saved = _KNOWN.one_or_none(connection, key)
     if saved is not None and saved.fence == fence and saved.receipt_at is None:
         error = NativeError(message="The execution stopped before the request could go out.")
         keep_receipt(
@@ -127,13 +130,13 @@ def keep_receipt(connection: Connection, operation_id: str, receipt: Receipt, at
     kept = receipt.to_json()
     response = kept.pop("response")
     row = key | {"new_state": receipt.state, "new_receipt": kept, "new_response": response, "now": at}
-    if not connection.execute(_KEEP, row).all() and not connection.execute(_KNOWN, key).all():
+    if not _KEEP.all(connection, row) and not _KNOWN.all(connection, key):
         raise LookupError(f"operation {operation_id} has no attempt {receipt.attempt} at step {receipt.n}")
 
 
 def attempts(connection: Connection, operation_id: str) -> list[Attempt]:
     """All attempts of an operation, in the order of steps and attempts."""
-    rows = connection.execute(_OF_OPERATION, {"of_operation": operation_id}).all()
+    rows = _OF_OPERATION.all(connection, {"of_operation": operation_id})
     return [_attempt(row, row.request, row.response) for row in rows]
 
 
@@ -155,7 +158,7 @@ def receipts(connection: Connection, operation_id: str) -> tuple[list[Receipt], 
     )
 
 
-def _attempt(row: Row[Any], request: Json, response: Json) -> Attempt:
+def _attempt(row: Any, request: Json, response: Json) -> Attempt:
     receipt = None if row.receipt is None else Receipt.from_json({**row.receipt, "response": response})
     return Attempt(
         operation_id=row.operation_id,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from attrs import field, frozen
-from sqlalchemy import Connection, Row, bindparam, exists, insert, not_, or_, select, update
+from sqlalchemy import Connection, bindparam, exists, insert, not_, or_, select, update
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
@@ -15,6 +15,7 @@ from adsunify.wire import Json
 from . import events, sealed, upsert
 from .clock import Clock, new_id
 from .schema import accounts, connections
+from .statement import Statement
 
 ConnectionStatus = Literal["active", "needs_reauth", "disconnected"]
 SECRETS = "connections"
@@ -137,20 +138,25 @@ _CONNECTIONS = (
     .where(connections.c.workspace_id == bindparam("of_workspace"))
     .order_by(connections.c.created_at, connections.c.id)
 )
-_CONNECTION = select(connections).where(
-    connections.c.id == bindparam("the_id"), connections.c.workspace_id == bindparam("of_workspace")
+_CONNECTION = Statement(
+    select(connections).where(
+        connections.c.id == bindparam("the_id"), connections.c.workspace_id == bindparam("of_workspace")
+    )
 )
-_ACCOUNTS = (
+_of_workspace = (
     select(accounts)
     .where(accounts.c.workspace_id == bindparam("of_workspace"))
     .order_by(accounts.c.network, accounts.c.native_id)
 )
-_ACCOUNTS_ON = _ACCOUNTS.where(accounts.c.network == bindparam("of_network"))
-_ACCOUNTS_THROUGH = _ACCOUNTS.where(accounts.c.connection_id == bindparam("of_connection"))
-_ACCOUNT = select(accounts).where(
+_ACCOUNTS = Statement(_of_workspace)
+_ACCOUNTS_ON = Statement(_of_workspace.where(accounts.c.network == bindparam("of_network")))
+_ACCOUNTS_THROUGH = Statement(_of_workspace.where(accounts.c.connection_id == bindparam("of_connection")))
+_one_account = select(accounts).where(
     accounts.c.id == bindparam("the_id"), accounts.c.workspace_id == bindparam("of_workspace")
 )
-_ACCOUNT_FOR_UPDATE = _ACCOUNT.with_for_update()
+_ACCOUNT = Statement(_one_account)
+_HOME = select(accounts.c.workspace_id).where(accounts.c.id == bindparam("the_id"))
+_ACCOUNT_FOR_UPDATE = Statement(_one_account.with_for_update())
 
 
 # -- connecting ---------------------------------------------------------------------------------------------------
@@ -205,7 +211,7 @@ def connect(
             "created_at": at,
             "updated_at": at,
         }
-        (kept,) = upsert.run(connection, _UPSERT_ACCOUNT, row)
+        (kept,) = _UPSERT_ACCOUNT.all(connection, row)
         told.append(_event("account.connected", actor.workspace_id, kept.id, network, "active", at))
     retired = {"of_workspace": actor.workspace_id, "of_network": network, "but": connection_id, "now": at}
     for row_ in connection.execute(_RETIRE, retired).all():
@@ -313,7 +319,7 @@ def first_synced(connection: Connection, account_id: str, clock: Clock) -> bool:
 
 def get_connection(connection: Connection, workspace_id: str, connection_id: str) -> ConnectionRecord:
     """A connection of the workspace. Raises NotFound."""
-    return ConnectionRecord(**_one(connection, _CONNECTION, workspace_id, connection_id)._mapping)
+    return ConnectionRecord(**_one(connection, _CONNECTION, workspace_id, connection_id)._asdict())
 
 
 def list_connections(connection: Connection, workspace_id: str) -> list[ConnectionRecord]:
@@ -327,31 +333,39 @@ def account(connection: Connection, workspace_id: str, account_id: str) -> Accou
     return _account(_one(connection, _ACCOUNT, workspace_id, account_id))
 
 
+def home_of(connection: Connection, account_id: str) -> str:
+    """The workspace that an account belongs to, for upkeep across workspaces. Raises NotFound."""
+    found = connection.execute(_HOME, {"the_id": account_id}).scalar_one_or_none()
+    if found is None:
+        raise NotFound("There is no such account.")
+    return str(found)
+
+
 def list_accounts(connection: Connection, workspace_id: str, network: str | None = None) -> list[AccountRecord]:
     """All accounts of the workspace, or those on one network."""
     if network is None:
-        return _accounts(connection.execute(_ACCOUNTS, {"of_workspace": workspace_id}).all())
-    return _accounts(connection.execute(_ACCOUNTS_ON, {"of_workspace": workspace_id, "of_network": network}).all())
+        return _accounts(_ACCOUNTS.all(connection, {"of_workspace": workspace_id}))
+    return _accounts(_ACCOUNTS_ON.all(connection, {"of_workspace": workspace_id, "of_network": network}))
 
 
 def accounts_through(connection: Connection, workspace_id: str, connection_id: str) -> list[AccountRecord]:
     """The accounts of a connection."""
     values = {"of_workspace": workspace_id, "of_connection": connection_id}
-    return _accounts(connection.execute(_ACCOUNTS_THROUGH, values).all())
+    return _accounts(_ACCOUNTS_THROUGH.all(connection, values))
 
 
-def _one(connection: Connection, statement: Any, workspace_id: str, id_: str) -> Row[Any]:
-    row: Row[Any] | None = connection.execute(statement, {"the_id": id_, "of_workspace": workspace_id}).one_or_none()
+def _one(connection: Connection, statement: Statement, workspace_id: str, id_: str) -> Any:
+    row = statement.one_or_none(connection, {"the_id": id_, "of_workspace": workspace_id})
     if row is None:
         raise NotFound("There is no such connection or account in this workspace.")
     return row
 
 
-def _accounts(rows: Iterable[Row[Any]]) -> list[AccountRecord]:
+def _accounts(rows: Iterable[Any]) -> list[AccountRecord]:
     return [_account(row) for row in rows]
 
 
-def _account(row: Row[Any]) -> AccountRecord:
-    values = dict(row._mapping)
+def _account(row: Any) -> AccountRecord:
+    values = row._asdict()
     chosen = values.pop("chosen_extras")
     return AccountRecord(**{**values, "extras": {**values["extras"], **chosen}})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, insert, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from adsunify.wire import Json
 
@@ -44,6 +44,17 @@ _USE = (
     .returning(consents)
 )
 
+_OPEN = select(consents).where(
+    consents.c.purpose == bindparam("for_purpose"),
+    consents.c.used_at.is_(None),
+    consents.c.expires_at > bindparam("now"),
+)
+_REPLACE = (
+    update(consents)
+    .where(consents.c.token_hash == bindparam("the_hash"), consents.c.used_at.is_(None))
+    .values(data=bindparam("new_data"))
+)
+
 
 def create(
     connection: Connection,
@@ -79,3 +90,14 @@ def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock)
     """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
     row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
+
+
+def open_(connection: Connection, purpose: Purpose, clock: Clock) -> list[ConsentRecord]:
+    """All tokens that can still be used for a purpose, for the rotation of keys."""
+    rows = connection.execute(_OPEN, {"for_purpose": purpose, "now": clock.now()}).all()
+    return [ConsentRecord(**row._mapping) for row in rows]
+
+
+def replace(connection: Connection, token_hash: str, data: Mapping[str, Json]) -> None:
+    """Keep other data with a token, unless it was used meanwhile."""
+    connection.execute(_REPLACE, {"the_hash": token_hash, "new_data": data})

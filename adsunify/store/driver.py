@@ -23,14 +23,29 @@ Result = TypeVar("Result")
 StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
 
 
-class Store(ABC):
-    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes.
+_ANNOUNCED = "adsunify.announced"
 
-    ``watchers`` are called after each write of this process that was committed.
+
+def announce(connection: Connection) -> None:
+    """Say, in a write, that once it is committed there is something to do for the watchers."""
+    connection.info[_ANNOUNCED] = True
+
+
+def announced(connection: Connection) -> bool:
+    """Whether something was announced since this was asked last. More may be announced than was committed."""
+    return bool(connection.info.pop(_ANNOUNCED, False))
+
+
+class Store(ABC):
+    """An open database. ``clock`` is the one clock; ``commits`` counts the transactions committed by writes,
+    ``waiting`` the writes that were asked for and are not durable yet.
+
+    ``watchers`` are called after each commit of this process in which :func:`announce` was called.
     """
 
     clock: Clock
     commits: int = 0
+    waiting: int = 0
 
     def __init__(self) -> None:
         self.watchers: list[Callable[[], object]] = []
@@ -43,10 +58,16 @@ class Store(ABC):
         What the function raises is raised here, and nothing of it was kept. StoreError: the database did not do it, or
         (a connection lost while it committed) nobody knows: read again. Cancelling the caller does not stop the write.
         """
-        result = await self._write(function, *args, **kwargs)
+        self.waiting += 1
+        try:
+            return await self._write(function, *args, **kwargs)
+        finally:
+            self.waiting -= 1
+
+    def tell(self) -> None:
+        """Call the watchers."""
         for watcher in self.watchers:
             watcher()
-        return result
 
     @abstractmethod
     async def _write(
@@ -69,7 +90,7 @@ def translated(error: BaseException) -> BaseException:
     """A failure of the database as StoreError; everything else, and what only a defect can cause, as it is."""
     if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError | ProgrammingError):
         return _unavailable(error, error.orig)
-    if isinstance(error, OSError | sqlite3.Error):
+    if isinstance(error, OSError | sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
         return _unavailable(error, error)
     return error
 

@@ -5,34 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from attrs import frozen
 from sqlalchemy import Connection, bindparam, select, update
 
-from adsunify.steps import Kind
+from adsunify.statuses import Seen
 
 from . import events, upsert
-from .clock import Clock
 from .schema import accounts, entities
+from .statement import Statement
 
 CHANGED = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
 AT_ONCE = 500
 
 
-@frozen
-class Seen:
-    """The status of an entity, as a receipt of ours or a read of the network showed it."""
-
-    kind: Kind
-    id: str
-    status: str
-
-
-_ACCOUNT = select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id"))
+_ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
 _KNOWN = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
     entities.c.account_id == bindparam("of_account"), entities.c.native_id.in_(bindparam("of_ids", expanding=True))
 )
 _FIRST_SEEN = upsert.insert_once(entities, ("account_id", "kind", "native_id"))
-_CHANGE = (
+_CHANGE = Statement(
     update(entities)
     .where(
         entities.c.account_id == bindparam("of_account"),
@@ -46,14 +36,13 @@ _CHANGE = (
 
 
 def record_seen(
-    connection: Connection, account_id: str, seen: Iterable[Seen], clock: Clock, operation_id: str | None = None
+    connection: Connection, account_id: str, seen: Iterable[Seen], at: int, operation_id: str | None = None
 ) -> int:
     """Keep the statuses seen and record an event for each that is not the last one known; how many those were.
 
     What is seen for the first time changes nothing. Two who see the same change tell of it once.
     """
-    at = clock.now()
-    account = connection.execute(_ACCOUNT, {"the_id": account_id}).one()
+    account = _ACCOUNT.one(connection, {"the_id": account_id})
     told: list[dict[str, Any]] = []
     newest = {(one.kind, one.id): one.status for one in seen}
     keys = sorted(newest)  # one order for all, or two could wait on each other
@@ -67,7 +56,7 @@ def record_seen(
             if (kind, id_) not in known
         ]
         if first:
-            upsert.run(connection, _FIRST_SEEN, first)
+            _FIRST_SEEN.each(connection, first)
         for (kind, id_), before in sorted(known.items()):
             status = newest.get((kind, id_), before)
             change = {
@@ -78,7 +67,7 @@ def record_seen(
                 "new_status": status,
                 "now": at,
             }
-            if status != before and connection.execute(_CHANGE, change).all():
+            if status != before and _CHANGE.all(connection, change):
                 told.append(
                     events.event_row(
                         CHANGED[kind],

@@ -7,24 +7,27 @@ from datetime import UTC, datetime
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, Row, bindparam, insert, select
+from sqlalchemy import Connection, bindparam, exists, insert, select
 
 from adsunify.events import event_body
 from adsunify.operation import event_data
 from adsunify.wire import Json, dumps
 
-from . import webhooks
+from . import schema, webhooks
 from .clock import new_id
 from .schema import events
+from .statement import Statement
 
-_INSERT = insert(events)
-_LATEST = (
+_HEARD = exists().where(schema.webhooks.c.workspace_id == bindparam("of_workspace"))
+"""Somebody may have subscribed: asked with the event itself, since mostly nobody has."""
+_INSERT = Statement(insert(events).returning(_HEARD.label("heard")))
+_LATEST = Statement(
     select(events)
     .where(events.c.workspace_id == bindparam("of_workspace"))
     .order_by(events.c.id.desc())
     .limit(bindparam("at_most"))
 )
-_OF_OPERATION = (
+_OF_OPERATION = Statement(
     select(events).where(events.c.operation_id == bindparam("of_operation")).order_by(events.c.created_at, events.c.id)
 )
 
@@ -69,13 +72,19 @@ def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     """Record events of one workspace (rows from :func:`event_row`), and queue them for whoever subscribed."""
     if not rows:
         return
-    connection.execute(_INSERT, rows if len(rows) > 1 else rows[0])
-    for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"]):
-        for row in rows:
-            if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"]):
-                webhooks.queue(
-                    connection, subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"]
-                )
+    first, *others = [{**row, "of_workspace": row["workspace_id"]} for row in rows]
+    heard = _INSERT.one(connection, first).heard
+    if others:
+        _INSERT.each(connection, others)
+    if not heard:
+        return
+    queued = [
+        webhooks.due(subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"])
+        for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"])
+        for row in rows
+        if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"])
+    ]
+    webhooks.queue(connection, queued)
 
 
 def body(row: Mapping[str, Any]) -> str:
@@ -86,13 +95,13 @@ def body(row: Mapping[str, Any]) -> str:
 
 def latest(connection: Connection, workspace_id: str, limit: int = 100) -> list[EventRecord]:
     """The latest events of a workspace, newest first."""
-    return _records(connection.execute(_LATEST, {"of_workspace": workspace_id, "at_most": limit}).all())
+    return _records(_LATEST.all(connection, {"of_workspace": workspace_id, "at_most": limit}))
 
 
 def of_operation(connection: Connection, operation_id: str) -> list[EventRecord]:
     """The events of an operation, oldest first."""
-    return _records(connection.execute(_OF_OPERATION, {"of_operation": operation_id}).all())
+    return _records(_OF_OPERATION.all(connection, {"of_operation": operation_id}))
 
 
-def _records(rows: Sequence[Row[Any]]) -> list[EventRecord]:
-    return [EventRecord(**row._mapping) for row in rows]
+def _records(rows: Sequence[Any]) -> list[EventRecord]:
+    return [EventRecord(**row._asdict()) for row in rows]

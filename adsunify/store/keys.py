@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from attrs import frozen
+from attrs import fields, frozen
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
 
 from adsunify.actor import Role
 from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
-from .schema import api_keys, memberships, users
+from .schema import api_keys, memberships
+from .statement import Statement
 
 TOUCH_MILLISECONDS = 60_000
 
@@ -41,7 +42,6 @@ class KeyAccess:
 
     key: KeyRecord
     secret_hash: str
-    email: str
     role: Role | None
 
     def valid(self, now: int) -> bool:
@@ -51,8 +51,8 @@ class KeyAccess:
         return self.key.expires_at is None or now < self.key.expires_at
 
 
-_INSERT = insert(api_keys)
-_COLUMNS = [column for column in api_keys.c if column.name != "secret_hash"]
+_INSERT = Statement(insert(api_keys))
+_COLUMNS = [api_keys.c[one.name] for one in fields(KeyRecord)]
 _LIST = (
     select(*_COLUMNS)
     .where(api_keys.c.workspace_id == bindparam("of_workspace"))
@@ -61,9 +61,8 @@ _LIST = (
 _GET = select(*_COLUMNS).where(
     api_keys.c.id == bindparam("the_id"), api_keys.c.workspace_id == bindparam("of_workspace")
 )
-_FIND = (
-    select(*_COLUMNS, api_keys.c.secret_hash, users.c.email, memberships.c.role)
-    .join(users, users.c.id == api_keys.c.user_id)
+_FIND = Statement(
+    select(api_keys.c.secret_hash, memberships.c.role, *_COLUMNS)
     .join(
         memberships,
         (memberships.c.user_id == api_keys.c.user_id) & (memberships.c.workspace_id == api_keys.c.workspace_id),
@@ -74,6 +73,15 @@ _FIND = (
 _REVOKE = (
     update(api_keys)
     .where(api_keys.c.id == bindparam("the_id"), api_keys.c.revoked_at.is_(None))
+    .values(revoked_at=bindparam("now"))
+)
+_REVOKE_ALL = (
+    update(api_keys)
+    .where(
+        api_keys.c.workspace_id == bindparam("of_workspace"),
+        api_keys.c.user_id == bindparam("of_user"),
+        api_keys.c.revoked_at.is_(None),
+    )
     .values(revoked_at=bindparam("now"))
 )
 _TOUCH = (
@@ -100,8 +108,8 @@ def create(
     """Keep a new key. ``prefix``: the 8 characters it is found by; ``secret_hash``: hexadecimal SHA-256."""
     at = clock.now()
     key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
-    connection.execute(
-        _INSERT,
+    _INSERT.all(
+        connection,
         {
             "id": key.id,
             "workspace_id": workspace_id,
@@ -125,12 +133,11 @@ def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
 
 def find(connection: Connection, prefix: str) -> KeyAccess | None:
     """The key with this prefix, whatever its state: ask ``valid``, and compare the hash."""
-    row = connection.execute(_FIND, {"the_prefix": prefix}).one_or_none()
+    row = _FIND.one_or_none(connection, {"the_prefix": prefix})
     if row is None:
         return None
-    values = dict(row._mapping)
-    secret_hash, email, role = values.pop("secret_hash"), values.pop("email"), values.pop("role")
-    return KeyAccess(KeyRecord(**values), secret_hash, email, role)
+    secret_hash, role, *key = row
+    return KeyAccess(KeyRecord(*key), secret_hash, role)
 
 
 def revoke(connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock) -> KeyRecord:
@@ -143,6 +150,12 @@ def revoke(connection: Connection, workspace_id: str, user_id: str, key_id: str,
         raise Forbidden("Only the owner of a key can revoke it.")
     connection.execute(_REVOKE, {"the_id": key_id, "now": clock.now()})
     return KeyRecord(**connection.execute(_GET, named).one()._mapping)
+
+
+def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
+    """Revoke every key of a user in a workspace."""
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    connection.execute(_REVOKE_ALL, asked)
 
 
 def touch(connection: Connection, used: Mapping[str, int]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attrs import evolve, frozen
-from sqlalchemy import Connection, Row, Select, bindparam, insert, select, text, update
+from attrs import evolve, fields, frozen
+from sqlalchemy import Connection, Select, bindparam, insert, select, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
@@ -17,29 +17,27 @@ from adsunify.wire import Json
 from . import events, upsert
 from .clock import Clock, new_id
 from .schema import idempotency_keys, operations
+from .statement import Statement
 
 
 @frozen
 class Draft:
-    """An operation to be prepared. ``stored``: the canonical text of the plan, which has the plan's digest.
-
-    ``unified``: a brief made it, so that what it creates can be activated as a whole.
-    """
+    """An operation to be prepared. ``unified``: a brief made it, so what it creates can be activated as a whole."""
 
     account_id: str
     plan: Plan
-    stored: str
     source_operation_id: str | None = None
     unified: bool = False
 
-    @classmethod
-    def of(cls, account_id: str, plan: Plan, source_operation_id: str | None = None, unified: bool = False) -> Draft:
-        return cls(account_id, plan, plan.stored.decode("ascii"), source_operation_id, unified)
+    @property
+    def stored(self) -> str:
+        """The canonical text of the plan, which has the plan's digest."""
+        return self.plan.stored.decode("ascii")
 
     def of_operation(self, id_: str) -> Draft:
         """The draft with the marks of this operation in its plan."""
         plan = of_operation(self.plan, id_)
-        return self if plan is self.plan else evolve(self, plan=plan, stored=plan.stored.decode("ascii"))
+        return self if plan is self.plan else evolve(self, plan=plan)
 
 
 @frozen
@@ -52,10 +50,14 @@ class Idempotency:
 
 @frozen
 class Prepared:
-    """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them."""
+    """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them, not this one.
+
+    ``made``: those that this call made, as they stand.
+    """
 
     operation_ids: tuple[str, ...]
     replayed: bool
+    made: tuple[OperationRecord, ...] = ()
 
 
 @frozen
@@ -92,6 +94,11 @@ class OperationRecord:
     error: Mapping[str, Json] | None
     fence: int
 
+    @property
+    def claimed(self) -> bool:
+        """Whether it was ever executed: without a claim there is no attempt."""
+        return self.fence > 0
+
     def plan(self) -> Plan:
         """The plan, after its digest was checked (ValueError)."""
         return Plan.from_bytes((self.plan_text or "").encode("ascii"), self.plan_digest)
@@ -103,9 +110,10 @@ class OperationRecord:
 
 # -- statements ---------------------------------------------------------------------------------------------------
 
-_INSERT = insert(operations)
+_INSERT = Statement(insert(operations))
+_SAME = [one.name for one in fields(OperationRecord) if one.name in operations.c]
 _COLUMNS = [column for column in operations.c if column.name != "plan"]
-_GET = select(operations).where(operations.c.id == bindparam("the_id"))
+_GET = Statement(select(operations).where(operations.c.id == bindparam("the_id")))
 
 
 def _newest_first(statement: Select[Any]) -> Select[Any]:
@@ -116,20 +124,23 @@ def _newest_first(statement: Select[Any]) -> Select[Any]:
     )
 
 
-_LATEST = _newest_first(select(*_COLUMNS))
-_LATEST_OF_USER = _LATEST.where(operations.c.user_id == bindparam("of_user"))
-_LATEST_OF_CREDENTIAL = _LATEST.where(operations.c.credential == bindparam("of_credential"))
+_newest = _newest_first(select(*_COLUMNS))
+_LATEST = Statement(_newest)
+_LATEST_OF_USER = Statement(_newest.where(operations.c.user_id == bindparam("of_user")))
+_LATEST_OF_CREDENTIAL = Statement(_newest.where(operations.c.credential == bindparam("of_credential")))
 
 _BIND_KEY = upsert.insert_once(idempotency_keys, ("workspace_id", "user_id", "credential", "key"))
-_BOUND = select(idempotency_keys.c.request_digest, idempotency_keys.c.operation_ids).where(
-    idempotency_keys.c.workspace_id == bindparam("of_workspace"),
-    idempotency_keys.c.user_id == bindparam("of_user"),
-    idempotency_keys.c.credential == bindparam("of_credential"),
-    idempotency_keys.c.key == bindparam("the_key"),
+_BOUND = Statement(
+    select(idempotency_keys.c.request_digest, idempotency_keys.c.operation_ids).where(
+        idempotency_keys.c.workspace_id == bindparam("of_workspace"),
+        idempotency_keys.c.user_id == bindparam("of_user"),
+        idempotency_keys.c.credential == bindparam("of_credential"),
+        idempotency_keys.c.key == bindparam("the_key"),
+    )
 )
 
 _RECOVERED = transition("running", "recover")[0]
-_RECOVERABLE = (
+_recoverable = (
     update(operations)
     .where(
         text("status = 'running'"),  # as the index says it: a parameter would not be known to match
@@ -139,10 +150,11 @@ _RECOVERABLE = (
     .values(status=_RECOVERED, next_action=True, lease_until=None, updated_at=bindparam("now"))
     .returning(operations.c.id)
 )
-_RECOVER_ONE = _RECOVERABLE.where(operations.c.id == bindparam("the_id"))
+_RECOVERABLE = Statement(_recoverable)
+_RECOVER_ONE = Statement(_recoverable.where(operations.c.id == bindparam("the_id")))
 
 _CANCELLED, _CANCEL_EVENT = transition("prepared", "cancel")
-_CANCEL = (
+_CANCEL = Statement(
     update(operations)
     .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared")
     .values(status=_CANCELLED, next_action=False, not_before=None, updated_at=bindparam("now"))
@@ -172,69 +184,77 @@ def prepare(
             "operation_ids": list(ids),
             "created_at": at,
         }
-        if not upsert.run(connection, _BIND_KEY, row):
+        if not _BIND_KEY.all(connection, row):
             bound = replayed(connection, actor, idempotency)
             assert bound is not None
             return bound
     drafts = [draft.of_operation(id_) for id_, draft in zip(ids, drafts, strict=True)]
     status, event = transition(None, "prepare")
     assert event is not None
-    connection.execute(_INSERT, [_row(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True)])
+    made = tuple(_made(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
+    _INSERT.each(connection, [_row(one) for one in made])
     events.record(
         connection,
         [
             events.event_row(
                 event,
-                actor.workspace_id,
+                one.workspace_id,
                 at,
-                status=status,
-                operation_id=id_,
-                account_id=draft.account_id,
-                network=draft.plan.network,
+                status=one.status,
+                operation_id=one.id,
+                account_id=one.account_id,
+                network=one.network,
             )
-            for id_, draft in zip(ids, drafts, strict=True)
+            for one in made
         ],
     )
-    return Prepared(ids, replayed=False)
+    return Prepared(ids, False, made)
 
 
-def _row(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> dict[str, Any]:
-    return {
-        "id": id_,
-        "workspace_id": actor.workspace_id,
-        "user_id": actor.user_id,
-        "credential": actor.credential,
-        "account_id": draft.account_id,
-        "network": draft.plan.network,
-        "action": draft.plan.action,
-        "unified": draft.unified,
-        "status": status,
-        "plan": draft.stored,
-        "plan_version": draft.plan.version,
-        "plan_digest": draft.plan.digest,
-        "risk": draft.plan.risk,
-        "warnings": list(draft.plan.warnings),
-        "source_operation_id": draft.source_operation_id,
-        "created_at": at,
-        "updated_at": at,
-        "expires_at": at + REVIEW_MILLISECONDS,
-        "next_action": False,
-        "fence": 0,
-        "in_flight": False,
-    }
+def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> OperationRecord:
+    return OperationRecord(
+        id=id_,
+        workspace_id=actor.workspace_id,
+        user_id=actor.user_id,
+        credential=actor.credential,
+        account_id=draft.account_id,
+        network=draft.plan.network,
+        action=draft.plan.action,
+        unified=draft.unified,
+        status=status,
+        plan_text=draft.stored,
+        plan_version=draft.plan.version,
+        plan_digest=draft.plan.digest,
+        risk=draft.plan.risk,
+        warnings=draft.plan.warnings,
+        source_operation_id=draft.source_operation_id,
+        created_at=at,
+        updated_at=at,
+        expires_at=at + REVIEW_MILLISECONDS,
+        expired=False,
+        stalled=False,
+        next_action=False,
+        retry_after=None,
+        error=None,
+        fence=0,
+    )
+
+
+def _row(made: OperationRecord) -> dict[str, Any]:
+    return {name: getattr(made, name) for name in _SAME} | {"plan": made.plan_text, "in_flight": False}
 
 
 def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> Prepared | None:
     """What the key is bound to, None where it is free; Conflict where it is bound to another request."""
-    row = connection.execute(
-        _BOUND,
+    row = _BOUND.one_or_none(
+        connection,
         {
             "of_workspace": actor.workspace_id,
             "of_user": actor.user_id,
             "of_credential": actor.credential,
             "the_key": idempotency.key,
         },
-    ).one_or_none()
+    )
     if row is None:
         return None
     if row.request_digest != idempotency.request_digest:
@@ -248,7 +268,7 @@ def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def _record(row: Row[Any], now: int, plan: str | None) -> OperationRecord:
+def _record(row: Any, now: int, plan: str | None) -> OperationRecord:
     lapsed = row.status == "running" and row.lease_until <= now
     status: Status = _RECOVERED if lapsed and not row.in_flight else row.status
     prepared = status == "prepared"
@@ -283,7 +303,7 @@ def _record(row: Row[Any], now: int, plan: str | None) -> OperationRecord:
 
 def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
     """An operation in the actor's scope. Raises NotFound, also for what exists elsewhere."""
-    row = connection.execute(_GET, {"the_id": operation_id}).one_or_none()
+    row = _GET.one_or_none(connection, {"the_id": operation_id})
     if row is None or not actor.sees(row.workspace_id, row.user_id, row.credential):
         raise NotFound("There is no such operation in your scope.")
     clock.saw(row.updated_at)
@@ -294,13 +314,33 @@ def latest(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) 
     """The latest operations in the actor's scope, newest first, without their plans."""
     scope = {"of_workspace": actor.workspace_id, "at_most": limit}
     if actor.kind == "agent":
-        rows = connection.execute(_LATEST_OF_CREDENTIAL, scope | {"of_credential": actor.credential}).all()
+        rows = _LATEST_OF_CREDENTIAL.all(connection, scope | {"of_credential": actor.credential})
     elif actor.role == "admin":
-        rows = connection.execute(_LATEST, scope).all()
+        rows = _LATEST.all(connection, scope)
     else:
-        rows = connection.execute(_LATEST_OF_USER, scope | {"of_user": actor.user_id}).all()
+        rows = _LATEST_OF_USER.all(connection, scope | {"of_user": actor.user_id})
     now = clock.now()
     return [_record(row, now, None) for row in rows]
+
+
+RULE = "require_approval"
+"""The one rule of a workspace so far, as its event names it."""
+
+
+def stopped_by_rule(connection: Connection, operation_id: str, clock: Clock) -> None:
+    """Record that the workspace's rule stopped an execution, which left the operation prepared."""
+    row = _GET.one(connection, {"the_id": operation_id})
+    told = events.event_row(
+        "rule.triggered",
+        row.workspace_id,
+        clock.now(),
+        status="prepared",
+        operation_id=row.id,
+        account_id=row.account_id,
+        network=row.network,
+        more={"rule": RULE},
+    )
+    events.record(connection, [told])
 
 
 # -- cancelling and recovering ------------------------------------------------------------------------------------
@@ -316,7 +356,7 @@ def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock
         raise Forbidden("Only the user who prepared an operation can cancel it.")
     now = clock.now()
     recover(connection, clock, operation_id)
-    if not connection.execute(_CANCEL, {"the_id": operation_id, "now": now}).all():
+    if not _CANCEL.all(connection, {"the_id": operation_id, "now": now}):
         found = get(connection, actor, operation_id, clock)
         if found.status == _CANCELLED:
             return found
@@ -350,7 +390,7 @@ def recover(connection: Connection, clock: Clock, operation_id: str | None = Non
     An operation with a write in flight is left ``running``: nobody knows what became of the write.
     """
     if operation_id is None:
-        rows = connection.execute(_RECOVERABLE, {"now": clock.now()}).all()
+        rows = _RECOVERABLE.all(connection, {"now": clock.now()})
     else:
-        rows = connection.execute(_RECOVER_ONE, {"now": clock.now(), "the_id": operation_id}).all()
+        rows = _RECOVER_ONE.all(connection, {"now": clock.now(), "the_id": operation_id})
     return [row.id for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from attrs import frozen
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, bindparam, func, select, update
 
 from adsunify.actor import Role
 from adsunify.errors import NotFound
@@ -51,6 +51,8 @@ _SET_MEMBERSHIP = upsert.insert_or_update(
     memberships, ("workspace_id", "user_id"), ("role",), memberships.c.workspace_id
 )
 _WORKSPACE = select(workspaces).where(workspaces.c.id == bindparam("the_id"))
+_WORKSPACES = select(workspaces).order_by(workspaces.c.name)
+_WORKSPACE_FOR_UPDATE = _WORKSPACE.with_for_update()
 _WORKSPACE_NAMED = select(workspaces).where(workspaces.c.name == bindparam("the_name"))
 _USER = select(users).where(users.c.id == bindparam("the_id"))
 _USER_WITH_EMAIL = select(users).where(users.c.email == bindparam("the_email"))
@@ -62,6 +64,15 @@ _MEMBERSHIPS = (
 )
 _MEMBERS = (
     select(memberships).where(memberships.c.workspace_id == bindparam("of_workspace")).order_by(memberships.c.user_id)
+)
+_OTHER_ADMINS = (
+    select(func.count())
+    .select_from(memberships)
+    .where(
+        memberships.c.workspace_id == bindparam("of_workspace"),
+        memberships.c.user_id != bindparam("of_user"),
+        memberships.c.role == "admin",
+    )
 )
 _SET_PASSWORD = (
     update(users)
@@ -85,9 +96,8 @@ _REMOVE_MEMBERSHIP = (
 def ensure_workspace(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
     """The workspace with this name, made where there is none."""
     at = clock.now()
-    upsert.run(
+    _INSERT_WORKSPACE.all(
         connection,
-        _INSERT_WORKSPACE,
         {"id": new_id(at), "name": name, "require_approval": False, "created_at": at},
     )
     return WorkspaceRecord(**connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one()._mapping)
@@ -96,6 +106,16 @@ def ensure_workspace(connection: Connection, name: str, clock: Clock) -> Workspa
 def workspace(connection: Connection, workspace_id: str) -> WorkspaceRecord:
     """A workspace. Raises NotFound."""
     return WorkspaceRecord(**_one(connection.execute(_WORKSPACE, {"the_id": workspace_id}).one_or_none())._mapping)
+
+
+def every_workspace(connection: Connection) -> list[WorkspaceRecord]:
+    """All workspaces, by name."""
+    return [WorkspaceRecord(**row._mapping) for row in connection.execute(_WORKSPACES).all()]
+
+
+def workspace_named(connection: Connection, name: str) -> WorkspaceRecord:
+    """The workspace with this name. Raises NotFound."""
+    return WorkspaceRecord(**_one(connection.execute(_WORKSPACE_NAMED, {"the_name": name}).one_or_none())._mapping)
 
 
 def require_approval(connection: Connection, workspace_id: str, required: bool) -> None:
@@ -107,7 +127,7 @@ def ensure_user(connection: Connection, email: str, clock: Clock, password_hash:
     """The user with this e-mail, made where there is none; an existing user's password stays as it is."""
     at = clock.now()
     row = {"id": new_id(at), "email": email.strip().lower(), "password_hash": password_hash, "created_at": at}
-    upsert.run(connection, _INSERT_USER, row)
+    _INSERT_USER.all(connection, row)
     return UserRecord(**connection.execute(_USER_WITH_EMAIL, {"the_email": row["email"]}).one()._mapping)
 
 
@@ -129,9 +149,8 @@ def set_password(connection: Connection, user_id: str, password_hash: str) -> No
 
 def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:
     """Make the user this in the workspace, whatever he was before."""
-    upsert.run(
+    _SET_MEMBERSHIP.all(
         connection,
-        _SET_MEMBERSHIP,
         {"workspace_id": workspace_id, "user_id": user_id, "role": role, "created_at": clock.now()},
     )
 
@@ -145,6 +164,16 @@ def membership(connection: Connection, workspace_id: str, user_id: str) -> Membe
     """What the user is in the workspace; None: nothing."""
     row = connection.execute(_MEMBERSHIP, {"of_workspace": workspace_id, "of_user": user_id}).one_or_none()
     return None if row is None else MembershipRecord(**row._mapping)
+
+
+def last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
+    """Whether the user is the only admin of the workspace. The answer holds until the transaction ends."""
+    connection.execute(_WORKSPACE_FOR_UPDATE, {"the_id": workspace_id})  # of two who leave at once, one waits
+    found = membership(connection, workspace_id, user_id)
+    if found is None or found.role != "admin":
+        return False
+    others = connection.execute(_OTHER_ADMINS, {"of_workspace": workspace_id, "of_user": user_id})
+    return not others.scalar_one()
 
 
 def memberships_of(connection: Connection, user_id: str) -> list[MembershipRecord]:

@@ -1,9 +1,10 @@
-"""PostgreSQL through asyncpg: a transaction per function, first come first served, finished even when cancelled."""
+"""PostgreSQL through asyncpg: a transaction per function, first come first served; a write is finished even if nobody
+waits for it any more."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 import asyncpg
@@ -12,54 +13,99 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 from sqlalchemy.pool import NullPool
+from sqlalchemy.util import await_only
 
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .driver import Parameters, Result, Store, StoreFunction, translated
+from .driver import Parameters, Result, Store, StoreFunction, announced, translated
 
 CONNECTIONS = 8
 """At most so many for writing, and as many for reading."""
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK = "40P01"
+GONE = ("08", "57P")
+"""Classes of codes that end the connection."""
+BEGIN = "BEGIN ISOLATION LEVEL READ COMMITTED"
+FAILURES = (DBAPIError, asyncpg.PostgresError, asyncpg.InterfaceError, OSError)
+"""What a database that does not do it raises: through SQLAlchemy, through :class:`.statement.Statement`."""
+
+DEFECTS = (asyncpg.IntegrityConstraintViolationError, asyncpg.SyntaxOrAccessError)
+
+
+def _raw(connection: Connection) -> Any:
+    """The driver's own connection. BEGIN and COMMIT are said to it: SQLAlchemy thinks that it commits by itself."""
+    return connection.connection.driver_connection
 
 
 @define
 class _Try:
-    """One transaction: how far it got. Begun, run and ended in one go, at the least cost of switching."""
+    """One function: how far it got. Begun, run and ended in one go, at the least cost of switching."""
 
+    transaction: bool
     committing: bool = False
+    lost: bool = False
+    announced: bool = False
 
     def run(
         self, connection: Connection, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        with connection.begin() as transaction:
+        """``lost``, then: the connection is no good any more."""
+        raw = _raw(connection)
+        try:
+            if not self.transaction:
+                return function(connection, *args, **kwargs)
+            await_only(raw.execute(BEGIN))
             result = function(connection, *args, **kwargs)
             self.committing = True
-            transaction.commit()
+            if await_only(raw.execute("COMMIT")) != "COMMIT":  # a statement failed, and its failure was passed over
+                raise StoreError("The database gave the transaction up.")
+            self.announced = announced(connection)
+        except Exception as error:
+            self.lost = raw.is_closed() or isinstance(error, OSError) or _state(error).startswith(GONE)
+            if raw.is_in_transaction() and not self.lost:
+                await_only(raw.execute("ROLLBACK"))
+            raise
         return result
 
-    def left_nothing(self, error: DBAPIError | OSError) -> bool:
+    def left_nothing(self, error: Exception) -> bool:
         """Whether the transaction surely left nothing behind, and a second try may fare better."""
-        if isinstance(error, OSError):
-            return not self.committing
-        if getattr(error.orig, "sqlstate", None) in (SERIALIZATION_FAILURE, DEADLOCK):
+        if _state(error) in (SERIALIZATION_FAILURE, DEADLOCK):
             return True
-        return not self.committing and (error.connection_invalidated or "cached statement plan" in str(error.orig))
+        return not self.committing and (self.lost or "cached statement plan" in str(error))
+
+
+def _state(error: Exception) -> str:
+    """PostgreSQL's code for what went wrong, empty where it said nothing."""
+    native = error.orig if isinstance(error, DBAPIError) else error
+    return getattr(native, "sqlstate", None) or ""
+
+
+def _told(error: BaseException) -> BaseException:
+    """The failure as StoreError, and what only a defect can cause as it is. The row of a failure is not repeated."""
+    if isinstance(error, (asyncpg.PostgresError, asyncpg.InterfaceError)) and not isinstance(error, DEFECTS):
+        return StoreError(f"The database did not do it: {error.args[0]}")
+    return translated(error)
 
 
 class _Lane:
-    """Connections that stay open, each serving one function at a time; the functions queue in their order."""
+    """Connections that stay open, each serving one function at a time; the functions queue in their order.
 
-    def __init__(self, url: str, settings: dict[str, str], isolation: str) -> None:
+    ``transactions``: each function is one; else each of its statements is. ``tell``: called when one has announced
+    something.
+    """
+
+    def __init__(self, url: str, settings: dict[str, str], transactions: bool, tell: Callable[[], None]) -> None:
         self._engine = create_async_engine(
             "postgresql+asyncpg://",
             # asyncpg reads libpq's URLs itself: socket directories, sslmode
             async_creator=lambda: asyncpg.connect(url, server_settings=settings),
             poolclass=NullPool,
-            isolation_level=isolation,
+            isolation_level="AUTOCOMMIT",
             hide_parameters=True,
         )
+        self._transactions = transactions
+        self._tell = tell
         self._gate = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[AsyncConnection] = []
 
@@ -67,18 +113,18 @@ class _Lane:
         async with self._gate:
             try:
                 result: Result = await self._twice(function, args, kwargs)
-            except (DBAPIError, OSError) as error:
-                raise translated(error) from error
+            except FAILURES as error:
+                raise _told(error) from error
             return result
 
     async def _twice(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        first = _Try()
+        first = _Try(self._transactions)
         try:
             return await self._once(first, function, args, kwargs)
-        except (DBAPIError, OSError) as error:
+        except FAILURES as error:
             if not first.left_nothing(error):
                 raise
-        return await self._once(_Try(), function, args, kwargs)
+        return await self._once(_Try(self._transactions), function, args, kwargs)
 
     async def _once(
         self, trial: _Try, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -86,8 +132,8 @@ class _Lane:
         connection = self._idle.pop() if self._idle else await self._connected()
         try:
             result = await connection.run_sync(trial.run, function, args, kwargs)
-        except Exception as error:
-            if connection.invalidated or isinstance(error, OSError):
+        except Exception:
+            if trial.lost or connection.invalidated:
                 await _thrown_away(connection)
                 await self.close()  # those that wait were lost with it
             else:
@@ -97,6 +143,8 @@ class _Lane:
             await _thrown_away(connection)
             raise
         self._idle.append(connection)
+        if trial.announced:
+            self._tell()
         return result
 
     async def _connected(self) -> AsyncConnection:
@@ -108,6 +156,12 @@ class _Lane:
     async def close(self) -> None:
         while self._idle:
             await self._idle.pop().close()
+
+    async def end(self) -> None:
+        """Close for good, when the functions that were asked for have run."""
+        for _ in range(CONNECTIONS):
+            await self._gate.acquire()
+        await self.close()
 
 
 async def _thrown_away(connection: AsyncConnection) -> None:
@@ -124,27 +178,38 @@ class PostgresStore(Store):
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
-        self._writes = _Lane(url, {}, "READ COMMITTED")
-        self._reads = _Lane(url, {"default_transaction_read_only": "on"}, "AUTOCOMMIT")
+        self._writes = _Lane(url, {}, transactions=True, tell=self.tell)
+        self._reads = _Lane(url, {"default_transaction_read_only": "on"}, transactions=False, tell=self.tell)
         self._running: set[asyncio.Task[Any]] = set()
         self._open = True
 
     async def _write(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        return await self._finished(self._committed(function, args, kwargs))
+        self._must_be_open()
+        task = asyncio.create_task(self._committed(function, args, kwargs))
+        self._running.add(task)
+        task.add_done_callback(self._done)
+        return await asyncio.shield(task)
 
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        return await self._finished(self._reads.run(function, args, kwargs))
+        self._must_be_open()
+        return await self._reads.run(function, args, kwargs)
 
     async def close(self) -> None:
+        if not self._open:
+            return
         self._open = False
         if self._running:
             await asyncio.wait(set(self._running))
         await self._writes.close()
-        await self._reads.close()
+        await self._reads.end()
+
+    def _must_be_open(self) -> None:
+        if not self._open:
+            raise StoreError("The store is closed.")
 
     async def _committed(
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -152,15 +217,6 @@ class PostgresStore(Store):
         result = await self._writes.run(function, args, kwargs)
         self.commits += 1
         return result
-
-    async def _finished(self, work: Coroutine[Any, Any, Result]) -> Result:
-        if not self._open:
-            work.close()
-            raise StoreError("The store is closed.")
-        task = asyncio.create_task(work)
-        self._running.add(task)
-        task.add_done_callback(self._done)
-        return await asyncio.shield(task)
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

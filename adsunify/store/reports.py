@@ -75,7 +75,7 @@ def begin(
     }
     found = None
     while found is None:  # again, where another's report was finished between the two
-        mine = bool(upsert.run(connection, _INSERT, row))
+        mine = bool(_INSERT.all(connection, row))
         found = get(connection, account_id, start_date, end_date)
     if not mine:
         late = {"the_id": found.id, "before": at - START_MILLISECONDS, "now": at}

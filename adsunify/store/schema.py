@@ -326,6 +326,7 @@ deliveries = Table(
     Index(None, "webhook_id", "id"),
     Index(
         "ix_deliveries_due",
+        "webhook_id",
         "next_attempt_at",
         sqlite_where=text("next_attempt_at IS NOT NULL"),
         postgresql_where=text("next_attempt_at IS NOT NULL"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from attrs import frozen
-from sqlalchemy import Connection, and_, bindparam, delete, select, tuple_, update
+from sqlalchemy import Connection, and_, bindparam, delete, func, not_, select, tuple_, update
 
 from . import upsert
 from .clock import Clock
 from .schema import secrets
+from .statement import Statement
 
 
 @frozen
@@ -25,10 +26,18 @@ class SealedRecord:
 
 _PUT = upsert.insert_or_update(secrets, ("table_name", "row_id", "field"), ("sealed", "updated_at"), secrets.c.field)
 _OF_ROW = and_(secrets.c.table_name == bindparam("of_table"), secrets.c.row_id == bindparam("of_row"))
-_GET = select(secrets.c.field, secrets.c.sealed).where(_OF_ROW)
+_GET = Statement(select(secrets.c.field, secrets.c.sealed).where(_OF_ROW))
 _DELETE = delete(secrets).where(_OF_ROW)
 _COLUMNS = (secrets.c.table_name, secrets.c.row_id, secrets.c.field, secrets.c.workspace_id, secrets.c.sealed)
-_PAGE = select(*_COLUMNS).order_by(secrets.c.table_name, secrets.c.row_id, secrets.c.field).limit(bindparam("at_most"))
+_IS_UNDER = func.substr(secrets.c.sealed, 1, func.length(bindparam("the_prefix"))) == bindparam("the_prefix")
+_UNDER = select(func.count()).select_from(secrets).where(_IS_UNDER)
+_NOT_UNDER = select(func.count()).select_from(secrets).where(not_(_IS_UNDER))
+_PAGE = (
+    select(*_COLUMNS)
+    .where(not_(_IS_UNDER))
+    .order_by(secrets.c.table_name, secrets.c.row_id, secrets.c.field)
+    .limit(bindparam("at_most"))
+)
 _PAGE_AFTER = _PAGE.where(
     tuple_(secrets.c.table_name, secrets.c.row_id, secrets.c.field)
     > tuple_(bindparam("last_table"), bindparam("last_row"), bindparam("last_field"))
@@ -54,12 +63,12 @@ def put(
             "sealed": value,
             "updated_at": clock.now(),
         }
-        upsert.run(connection, _PUT, row)
+        _PUT.all(connection, row)
 
 
 def get(connection: Connection, table_name: str, row_id: str) -> dict[str, str]:
     """The ciphertexts of a row, by field."""
-    rows = connection.execute(_GET, {"of_table": table_name, "of_row": row_id}).all()
+    rows = _GET.all(connection, {"of_table": table_name, "of_row": row_id})
     return {row.field: row.sealed for row in rows}
 
 
@@ -68,13 +77,24 @@ def forget(connection: Connection, table_name: str, row_id: str) -> None:
     connection.execute(_DELETE, {"of_table": table_name, "of_row": row_id})
 
 
-def page(connection: Connection, after: SealedRecord | None, limit: int = 500) -> list[SealedRecord]:
-    """All ciphertexts, a page at a time, for the rotation of keys: those after the last one of the page before."""
+def under(connection: Connection, prefix: str) -> int:
+    """How many ciphertexts begin so."""
+    return int(connection.execute(_UNDER, {"the_prefix": prefix}).scalar_one())
+
+
+def not_under(connection: Connection, prefix: str) -> int:
+    """How many ciphertexts begin otherwise."""
+    return int(connection.execute(_NOT_UNDER, {"the_prefix": prefix}).scalar_one())
+
+
+def page(connection: Connection, prefix: str, after: SealedRecord | None, limit: int) -> list[SealedRecord]:
+    """Ciphertexts that do not begin with ``prefix``, a page at a time: those after the last one of the page before."""
+    asked = {"the_prefix": prefix, "at_most": limit}
     if after is None:
-        rows = connection.execute(_PAGE, {"at_most": limit}).all()
+        rows = connection.execute(_PAGE, asked).all()
     else:
         last = {"last_table": after.table_name, "last_row": after.row_id, "last_field": after.field}
-        rows = connection.execute(_PAGE_AFTER, last | {"at_most": limit}).all()
+        rows = connection.execute(_PAGE_AFTER, last | asked).all()
     return [SealedRecord(**row._mapping) for row in rows]
 
 

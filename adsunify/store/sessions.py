@@ -65,6 +65,12 @@ _CHOOSE = (
     .values(workspace_id=bindparam("chosen_workspace"))
 )
 _END = delete(sessions).where(sessions.c.token_hash == bindparam("the_hash"))
+_END_ALL = delete(sessions).where(sessions.c.user_id == bindparam("of_user"))
+_LEAVE = (
+    update(sessions)
+    .where(sessions.c.user_id == bindparam("of_user"), sessions.c.workspace_id == bindparam("left_workspace"))
+    .values(workspace_id=None)
+)
 _END_EXPIRED = delete(sessions).where(
     sessions.c.user_id == bindparam("of_user"), sessions.c.expires_at <= bindparam("now")
 )
@@ -105,6 +111,18 @@ def choose(connection: Connection, token_hash: str, workspace_id: str) -> None:
 def end(connection: Connection, token_hash: str) -> None:
     """End a session at once; nothing where there is none."""
     connection.execute(_END, {"the_hash": token_hash})
+
+
+def end_all(connection: Connection, user_id: str) -> None:
+    """End every session of a person at once."""
+    connection.execute(_END_ALL, {"of_user": user_id})
+
+
+def leave(connection: Connection, user_id: str, workspace_id: str) -> None:
+    """No session of the person looks at the workspace any more; who belongs nowhere now has none left."""
+    connection.execute(_LEAVE, {"of_user": user_id, "left_workspace": workspace_id})
+    if not homes(connection, user_id):
+        end_all(connection, user_id)
 
 
 # -- invitations --------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from sqlalchemy.pool import NullPool
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .driver import Parameters, Result, Store, StoreFunction, translated
+from .driver import Parameters, Result, Store, StoreFunction, announced, translated
 
 BUSY_SECONDS = 10
 BATCH = 500
@@ -94,7 +94,7 @@ def _throw_away(connection: Connection | None) -> None:
         connection.close()
 
 
-def _settle(outcomes: Iterable[_Outcome]) -> None:
+def _settle(outcomes: Iterable[_Outcome], afterwards: Callable[[], None] | None) -> None:
     for outcome in outcomes:
         future = outcome.job.future
         if future.done():  # cancelled by its caller; the write stands all the same
@@ -103,12 +103,16 @@ def _settle(outcomes: Iterable[_Outcome]) -> None:
             future.set_result(outcome.result)
         else:
             future.set_exception(outcome.error)
+    if afterwards is not None:
+        afterwards()
 
 
-def _deliver(outcomes: Sequence[_Outcome]) -> None:
+def _deliver(outcomes: Sequence[_Outcome], afterwards: Callable[[], None] | None = None) -> None:
+    """Resolve the callers, each in its loop, and call ``afterwards`` there."""
     for loop in {outcome.job.loop for outcome in outcomes}:
+        mine = [outcome for outcome in outcomes if outcome.job.loop is loop]
         with suppress(RuntimeError):  # a closed loop has nobody waiting any more
-            loop.call_soon_threadsafe(_settle, [outcome for outcome in outcomes if outcome.job.loop is loop])
+            loop.call_soon_threadsafe(_settle, mine, afterwards)
 
 
 class SqliteStore(Store):
@@ -194,8 +198,10 @@ class SqliteStore(Store):
 
     def _commit(self, jobs: Sequence[_Job]) -> None:
         """Run the jobs in one transaction; where it broke, each in its own."""
+        told = False
         try:
             outcomes = self._transaction(jobs)
+            told = self._connection is not None and announced(self._connection)
         except _Broken as broken:
             self._discard()
             if broken.began and len(jobs) > 1:
@@ -204,7 +210,7 @@ class SqliteStore(Store):
                 return
             error = translated(broken.cause)
             outcomes = [_Outcome(job, error=error) for job in jobs]
-        _deliver(outcomes)
+        _deliver(outcomes, self.tell if told else None)
 
     def _transaction(self, jobs: Sequence[_Job]) -> list[_Outcome]:
         began = False

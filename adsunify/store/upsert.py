@@ -1,29 +1,30 @@
-"""INSERT ... ON CONFLICT, which SQLAlchemy spells once per dialect: statements by dialect name."""
+"""INSERT ... ON CONFLICT, which SQLAlchemy spells once per dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Column, Connection, Row, Table, func
+from sqlalchemy import Column, Table, func
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.sql.dml import ReturningInsert
 
-Statements = Mapping[str, ReturningInsert[Any]]
+from .statement import Statement
 
 
-def insert_once(table: Table, keys: Sequence[str]) -> Statements:
+def insert_once(table: Table, keys: Sequence[str]) -> Statement:
     """Inserts the row unless the keys are taken; returns the first key column of a row that was inserted."""
     returned = table.c[keys[0]]
-    return {
-        "sqlite": sqlite.insert(table).on_conflict_do_nothing(index_elements=keys).returning(returned),
-        "postgresql": postgresql.insert(table).on_conflict_do_nothing(index_elements=keys).returning(returned),
-    }
+    return Statement(
+        spelled={
+            "sqlite": sqlite.insert(table).on_conflict_do_nothing(index_elements=keys).returning(returned),
+            "postgresql": postgresql.insert(table).on_conflict_do_nothing(index_elements=keys).returning(returned),
+        }
+    )
 
 
 def insert_or_update(
     table: Table, keys: Sequence[str], changed: Sequence[str], returned: Column[Any], known: Sequence[str] = ()
-) -> Statements:
+) -> Statement:
     """Inserts the row, or gives the row with these keys the ``changed`` columns of the new one.
 
     Columns that are ``known`` change only where the new row has a value.
@@ -33,16 +34,11 @@ def insert_or_update(
     def values(new: Any) -> dict[str, Any]:
         return {name: new[name] for name in changed} | {name: func.coalesce(new[name], table.c[name]) for name in known}
 
-    return {
-        "sqlite": lite.on_conflict_do_update(index_elements=keys, set_=values(lite.excluded)).returning(returned),
-        "postgresql": postgres.on_conflict_do_update(index_elements=keys, set_=values(postgres.excluded)).returning(
-            returned
-        ),
-    }
-
-
-def run(
-    connection: Connection, statements: Statements, row: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-) -> Sequence[Row[Any]]:
-    """Run the dialect's statement for one row or several; all rows that it returned."""
-    return connection.execute(statements[connection.dialect.name], row).all()
+    return Statement(
+        spelled={
+            "sqlite": lite.on_conflict_do_update(index_elements=keys, set_=values(lite.excluded)).returning(returned),
+            "postgresql": postgres.on_conflict_do_update(index_elements=keys, set_=values(postgres.excluded)).returning(
+                returned
+            ),
+        }
+    )

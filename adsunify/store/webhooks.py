@@ -8,16 +8,34 @@ due again. So every attempt has a row, and none is lost.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from attrs import asdict, frozen
-from sqlalchemy import Connection, Row, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import (
+    JSON,
+    Connection,
+    Row,
+    and_,
+    bindparam,
+    cast,
+    column,
+    delete,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
-from .schema import api_keys, deliveries, delivery_attempts, memberships, webhooks
+from .driver import announce
+from .schema import ExactJson, api_keys, deliveries, delivery_attempts, memberships, secrets, webhooks
+from .statement import Statement
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
 TRIES = 8
@@ -74,10 +92,34 @@ class AttemptRecord:
 
 @frozen
 class Claimed:
-    """A delivery to be sent now, as attempt ``delivery.attempts``."""
+    """A delivery to be sent now, before ``lease_end`` (milliseconds).
 
-    delivery: DeliveryRecord
+    ``attempt`` counts all, ``tries`` those of the present budget. ``sealed_secret``: the signing secret in the vault.
+    """
+
+    id: str
+    webhook_id: str
     workspace_id: str
+    event_id: str
+    url: str
+    body: str
+    sealed_secret: str | None
+    attempt: int
+    tries: int
+    lease_end: int
+
+
+@frozen
+class Ended:
+    """How an attempt ended, and what becomes of its delivery: ``status``, and when it is due again if it is."""
+
+    delivery_id: str
+    attempt: int
+    duration_ms: int
+    status_code: int | None
+    error: str | None
+    status: str
+    next_attempt_at: int | None
 
 
 # -- subscriptions ------------------------------------------------------------------------------------------------
@@ -135,6 +177,7 @@ def change(connection: Connection, actor: Actor, id_: str, values: Mapping[str, 
     """Change ``url``, ``events`` or ``active``; what is queued stays as it was selected. Raises NotFound."""
     get(connection, actor, id_)
     if values:
+        announce(connection)
         connection.execute(update(webhooks).where(webhooks.c.id == id_).values(**values))
     return get(connection, actor, id_)
 
@@ -151,24 +194,29 @@ def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
 
 # -- queueing -----------------------------------------------------------------------------------------------------
 
-_QUEUE = insert(deliveries)
-_SUBSCRIBED = select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events).where(
-    webhooks.c.workspace_id == bindparam("of_workspace")
+_QUEUE = Statement(insert(deliveries))
+_SUBSCRIBED = Statement(
+    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events).where(
+        webhooks.c.workspace_id == bindparam("of_workspace")
+    )
 )
 
 
-def subscriptions(connection: Connection, workspace_id: str) -> Sequence[Row[str, str | None, str, Any]]:
+def subscriptions(connection: Connection, workspace_id: str) -> Sequence[Any]:
     """Id, account, url and events of every subscription of a workspace, paused ones too."""
-    return connection.execute(_SUBSCRIBED, {"of_workspace": workspace_id}).all()
+    return _SUBSCRIBED.all(connection, {"of_workspace": workspace_id})
 
 
-def queue(
-    connection: Connection, webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int
-) -> DeliveryRecord:
-    """Queue an event for a subscription, due at once."""
-    made = DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
-    connection.execute(_QUEUE, asdict(made, recurse=False))
-    return made
+def due(webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int) -> DeliveryRecord:
+    """A delivery of an event to a subscription, due at once; to be given to :func:`queue`."""
+    return DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
+
+
+def queue(connection: Connection, queued: Sequence[DeliveryRecord]) -> None:
+    """Queue deliveries, in the transaction of what they tell."""
+    if queued:
+        announce(connection)
+        _QUEUE.each(connection, [asdict(one, recurse=False) for one in queued])
 
 
 # -- deliveries ---------------------------------------------------------------------------------------------------
@@ -217,6 +265,7 @@ def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id
     found = _delivery(connection, actor, webhook_id, delivery_id)
     if found.status in ("pending", "delivering"):
         raise Conflict("This notification is on its way already; wait until it has succeeded or failed.")
+    announce(connection)
     connection.execute(
         update(deliveries)
         .where(deliveries.c.id == delivery_id)
@@ -246,114 +295,157 @@ _LIVES = and_(
     ),
 )
 """Whoever made the subscription still belongs to the workspace, and its key is neither revoked nor expired."""
-_WAITING = deliveries.join(webhooks, webhooks.c.id == deliveries.c.webhook_id)
-_DUE = (
-    select(deliveries, webhooks.c.workspace_id, _LIVES.label("lives"))
-    .select_from(
-        _WAITING.outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id).outerjoin(
-            memberships,
-            and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
-        )
+_QUEUED = deliveries.c.next_attempt_at.is_not(None)
+_later = deliveries.alias("later")
+_waiting = select(
+    select(deliveries.c.webhook_id)
+    .where(_QUEUED)
+    .order_by(deliveries.c.webhook_id)
+    .limit(1)
+    .scalar_subquery()
+    .label("id")
+).cte("waiting", recursive=True)
+_waiting = _waiting.union_all(
+    select(
+        select(_later.c.webhook_id)
+        .where(_later.c.next_attempt_at.is_not(None), _later.c.webhook_id > _waiting.c.id)
+        .order_by(_later.c.webhook_id)
+        .limit(1)
+        .scalar_subquery()
+    ).where(_waiting.c.id.is_not(None))
+)
+"""The subscriptions that something waits for, one step in the index for each: what waits for one that is paused or
+full is not walked through again and again."""
+_due_at = (
+    select(deliveries.c.next_attempt_at)
+    .where(deliveries.c.webhook_id == webhooks.c.id, _QUEUED)
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(1)
+    .scalar_subquery()
+)
+_full = bindparam("full", type_=ExactJson)
+_FULL = {
+    "sqlite": select(column("value")).select_from(func.json_each(_full)),
+    "postgresql": select(func.json_array_elements_text(cast(_full, JSON))),
+}
+"""The ids in a JSON list, as the dialects read it."""
+_NEXT = Statement(
+    spelled={
+        name: select(webhooks.c.id, _due_at.label("due_at"))
+        .join(_waiting, _waiting.c.id == webhooks.c.id)
+        .where(webhooks.c.active, webhooks.c.id.not_in(ids))
+        .order_by("due_at")
+        .limit(bindparam("at_most"))
+        for name, ids in _FULL.items()
+    }
+)
+_DUE = Statement(
+    select(deliveries, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"))
+    .join(webhooks, webhooks.c.id == deliveries.c.webhook_id)
+    .outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id)
+    .outerjoin(
+        memberships,
+        and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
     )
-    .where(
-        deliveries.c.next_attempt_at <= bindparam("now"),
-        webhooks.c.active,
-        webhooks.c.id.not_in(bindparam("busy", expanding=True)),
-    )
+    .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
+    .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
     .order_by(deliveries.c.next_attempt_at)
     .limit(bindparam("at_most"))
     .with_for_update(skip_locked=True, of=deliveries)  # SQLite has one writer, and ignores it
 )
-_NEXT = (
-    select(func.min(deliveries.c.next_attempt_at))
-    .select_from(_WAITING)
-    .where(
-        webhooks.c.active,
-        deliveries.c.next_attempt_at.is_not(None),
-        webhooks.c.id.not_in(bindparam("busy", expanding=True)),
-    )
-)
 _THIS = deliveries.c.id == bindparam("the_id")
-_TAKE = (
+_TAKE = Statement(
     update(deliveries)
     .where(_THIS)
     .values(
         status="delivering",
         attempts=deliveries.c.attempts + 1,
         tries=deliveries.c.tries + 1,
-        next_attempt_at=bindparam("lease"),
+        next_attempt_at=bindparam("lease_end"),
     )
 )
-_GIVE_UP = update(deliveries).where(_THIS).values(status="failed", next_attempt_at=None)
-_BEGIN = insert(delivery_attempts)
-_END = (
+_GIVE_UP = Statement(update(deliveries).where(_THIS).values(status="failed", next_attempt_at=None))
+_BEGIN = Statement(insert(delivery_attempts))
+_END = Statement(
     update(delivery_attempts)
-    .where(delivery_attempts.c.delivery_id == bindparam("of_delivery"), delivery_attempts.c.number == bindparam("the"))
+    .where(delivery_attempts.c.delivery_id == bindparam("the_id"), delivery_attempts.c.number == bindparam("the"))
     .values(duration_ms=bindparam("new_duration"), status_code=bindparam("new_code"), error=bindparam("new_error"))
 )
-_SETTLE = (
+_SETTLE = Statement(
     update(deliveries)
     .where(_THIS, deliveries.c.status == "delivering", deliveries.c.attempts == bindparam("the"))
     .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
 )
 
 
-def claim(connection: Connection, clock: Clock, limit: int, busy: Collection[str] = ()) -> list[Claimed]:
+def claim(
+    connection: Connection,
+    clock: Clock,
+    limit: int,
+    room: Mapping[str, int] = MappingProxyType({}),
+    each: int = 10,
+    lease: int = LEASE_MILLISECONDS,
+) -> list[Claimed]:
     """Take up to ``limit`` due deliveries: each attempt is on record before it is made.
 
-    ``busy``: subscriptions that are to get nothing now. One that is due but whose subscription has lost its authority,
-    or whose tries are used up by workers that died, fails here.
+    ``room``: how many a subscription may get now, ``each`` where it is not named. ``lease``: milliseconds until others
+    take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
+    used up by workers that died, fails here.
     """
     now = clock.now()
-    rows = connection.execute(_DUE, {"now": now, "busy": list(busy), "at_most": limit}).all()
-    ended = [row.id for row in rows if not row.lives or row.tries >= TRIES]
+    rows: list[Any] = []
+    full = [webhook_id for webhook_id, count in room.items() if count <= 0]
+    for waiting in _NEXT.all(connection, {"full": full, "at_most": limit}):
+        left = min(limit - len(rows), room.get(waiting.id, each))
+        if waiting.due_at > now or left <= 0:
+            break
+        rows += _DUE.all(connection, {"of_webhook": waiting.id, "now": now, "at_most": left})
+    ended = [row for row in rows if not row.lives or row.tries >= TRIES]
     if ended:
-        connection.execute(_GIVE_UP, [{"the_id": id_} for id_ in ended])
+        _GIVE_UP.each(connection, [{"the_id": row.id} for row in ended])
     taken = [row for row in rows if row.lives and row.tries < TRIES]
     if taken:
-        lease = now + LEASE_MILLISECONDS
-        connection.execute(_TAKE, [{"the_id": row.id, "lease": lease} for row in taken])
-        connection.execute(_BEGIN, [{"delivery_id": row.id, "number": row.attempts + 1, "at": now} for row in taken])
-    return [_claimed(row, now) for row in taken]
+        _TAKE.each(connection, [{"the_id": row.id, "lease_end": now + lease} for row in taken])
+        _BEGIN.each(connection, [{"delivery_id": row.id, "number": row.attempts + 1, "at": now} for row in taken])
+    return [_claimed(row, now + lease) for row in taken]
 
 
-def _claimed(row: Row[Any], now: int) -> Claimed:
-    members = {column.name: getattr(row, column.name) for column in deliveries.c}
-    members |= {
-        "status": "delivering",
-        "attempts": row.attempts + 1,
-        "tries": row.tries + 1,
-        "next_attempt_at": now + LEASE_MILLISECONDS,
-    }
-    return Claimed(DeliveryRecord(**members), row.workspace_id)
-
-
-def settle(
-    connection: Connection,
-    delivery: DeliveryRecord,
-    *,
-    duration_ms: int,
-    status_code: int | None,
-    error: str | None,
-    status: str,
-    next_attempt_at: int | None,
-) -> None:
-    """Keep how an attempt ended. Where the delivery was claimed anew meanwhile, only the attempt's own row changes."""
-    connection.execute(
-        _END,
-        {
-            "of_delivery": delivery.id,
-            "the": delivery.attempts,
-            "new_duration": duration_ms,
-            "new_code": status_code,
-            "new_error": error,
-        },
+def _claimed(row: Any, lease_end: int) -> Claimed:
+    return Claimed(
+        id=row.id,
+        webhook_id=row.webhook_id,
+        workspace_id=row.workspace_id,
+        event_id=row.event_id,
+        url=row.url,
+        body=row.body,
+        sealed_secret=row.sealed,
+        attempt=row.attempts + 1,
+        tries=row.tries + 1,
+        lease_end=lease_end,
     )
-    settled = {"the_id": delivery.id, "the": delivery.attempts, "new_status": status, "new_next": next_attempt_at}
-    connection.execute(_SETTLE, settled)
 
 
-def next_due(connection: Connection, busy: Collection[str] = ()) -> int | None:
-    """When the next delivery is due (milliseconds), None where nothing waits."""
-    found: int | None = connection.execute(_NEXT, {"busy": list(busy)}).scalar_one()
-    return found
+def settle(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Keep how attempts ended. Of a delivery that was claimed anew meanwhile, only the attempt's own row changes."""
+    rows = [
+        {
+            "the_id": one.delivery_id,
+            "the": one.attempt,
+            "new_duration": one.duration_ms,
+            "new_code": one.status_code,
+            "new_error": one.error,
+            "new_status": one.status,
+            "new_next": one.next_attempt_at,
+        }
+        for one in sorted(ended, key=attrgetter("delivery_id"))  # one order for all, or two could wait on each other
+    ]
+    _END.each(connection, rows)
+    _SETTLE.each(connection, rows)
+    if any(one.next_attempt_at is not None for one in ended):
+        announce(connection)
+
+
+def next_due(connection: Connection, full: Collection[str] = ()) -> int | None:
+    """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
+    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1})
+    return None if found is None else int(found.due_at)

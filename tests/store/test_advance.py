@@ -9,9 +9,9 @@ from attrs import evolve
 
 from adsunify.errors import NotFound
 from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
+from adsunify.statuses import Seen
 from adsunify.store import connections, keys, operations, people
 from adsunify.store.attempts import receipts
-from adsunify.store.entities import Seen
 from adsunify.store.events import latest
 from adsunify.wire import loads
 

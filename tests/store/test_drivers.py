@@ -7,6 +7,7 @@ import resource
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import InvalidInput, StoreError
 from adsunify.store import Clock, Store, open_store, people, sqlite
+from adsunify.store.driver import announce
 from adsunify.store.people import WorkspaceRecord
 
 from .world import START, Hands
@@ -102,6 +104,20 @@ async def test_a_cancelled_caller_does_not_stop_the_write(store: Store, engine: 
     pytest.fail("the write was lost")
 
 
+async def test_a_read_that_nobody_waits_for_harms_nobody(store: Store, engine: str) -> None:
+    def slowly(connection: Connection) -> None:
+        if engine == "postgresql":
+            connection.execute(text("SELECT pg_sleep(5)"))
+
+    callers = [asyncio.create_task(store.read(slowly)) for _ in range(20)]
+    await asyncio.sleep(0.05)
+    for caller in callers:
+        caller.cancel()
+    await asyncio.gather(*callers, return_exceptions=True)
+    await store.write(add, "after")
+    assert all(await asyncio.gather(*(store.read(names) for _ in range(20))))
+
+
 async def test_closing_waits_for_what_was_begun_and_refuses_what_comes_after(url: str) -> None:
     store = await open_store(url)
     begun = [asyncio.ensure_future(store.write(add, f"w{n}")) for n in range(20)]
@@ -114,6 +130,31 @@ async def test_closing_waits_for_what_was_begun_and_refuses_what_comes_after(url
     again = await open_store(url)
     assert await again.read(names) == {f"w{n}" for n in range(20)}
     await again.close()
+
+
+async def test_watchers_are_told_of_what_was_announced_and_of_nothing_else(store: Store) -> None:
+    def announcing(connection: Connection, name: str) -> None:
+        announce(connection)
+        add(connection, name)
+
+    told: list[set[str]] = []
+    committed = asyncio.Event()
+
+    async def look() -> None:
+        told.append(await store.read(names))
+        committed.set()
+
+    tasks: list[asyncio.Task[None]] = []
+    store.watchers.append(lambda: tasks.append(asyncio.create_task(look())))
+    await store.write(add, "quiet")
+    assert not tasks
+    caller = asyncio.create_task(store.write(announcing, "loud"))
+    await asyncio.sleep(0)
+    caller.cancel()  # nobody waits for the write any more; it is told of all the same
+    await asyncio.wait_for(committed.wait(), 10)
+    assert told == [{"quiet", "loud"}]
+    await store.write(add, "quiet again")
+    assert len(tasks) == 1
 
 
 async def test_a_broken_statement_does_not_harm_the_next(store: Store) -> None:
@@ -322,6 +363,22 @@ async def test_a_serialization_failure_is_tried_once_more(store: Store) -> None:
     with pytest.raises(StoreError):
         await store.write(fails, 9)
     assert runs == [0, 1]
+
+
+@on_postgresql
+async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store: Store) -> None:
+    """PostgreSQL answers the COMMIT of a transaction in which a statement failed with a ROLLBACK, and no error."""
+
+    def passed_over(connection: Connection) -> None:
+        add(connection, "lost")
+        with suppress(DBAPIError):
+            connection.execute(text("SELECT nonsense FROM nowhere"))
+
+    with pytest.raises(StoreError, match="gave the transaction up"):
+        await store.write(passed_over)
+    assert await store.read(names) == set()
+    await store.write(add, "fine")
+    assert await store.read(names) == {"fine"}
 
 
 @on_postgresql

@@ -18,6 +18,7 @@ from adsunify.store import operations
 from adsunify.store.attempts import attempts_of
 from adsunify.store.events import of_operation
 from adsunify.store.operations import Draft, Idempotency
+from adsunify.store.statement import Statement
 
 from .world import LEASE, PLAN, World, intent, other_credential, plan_of, receipt
 
@@ -61,14 +62,14 @@ async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -
 async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
     key = Idempotency("key", "digest")
     with pytest.raises(Exception):  # noqa: B017 - an account that is not there: each engine's own error
-        await world.store.write(operations.prepare, world.admin, [Draft.of("missing", PLAN)], world.clock, key)
+        await world.store.write(operations.prepare, world.admin, [Draft("missing", PLAN)], world.clock, key)
     assert await world.store.read(operations.replayed, world.admin, key) is None
-    drafts = [Draft.of(world.account.id, PLAN)]
+    drafts = [Draft(world.account.id, PLAN)]
     assert not (await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)).replayed
 
 
 async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> None:
-    drafts = [Draft.of(world.account.id, PLAN)]
+    drafts = [Draft(world.account.id, PLAN)]
     actors = [world.admin, world.member, other_credential(world.member, "client"), other_credential(world.member, "k")]
     made = [
         await world.store.write(operations.prepare, actor, drafts, world.clock, Idempotency("key", f"{n}"))
@@ -84,7 +85,7 @@ async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> 
 
 
 async def test_an_expired_operation_keeps_its_key(world: World) -> None:
-    drafts, key = [Draft.of(world.account.id, PLAN)], Idempotency("key", "digest")
+    drafts, key = [Draft(world.account.id, PLAN)], Idempotency("key", "digest")
     made = await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)
     world.hands.pass_(REVIEW_MILLISECONDS)
     assert (await world.get(made.operation_ids[0])).expired
@@ -121,7 +122,7 @@ async def test_scope(world: World) -> None:
 
 
 async def test_lists_give_the_latest_50_newest_first(world: World) -> None:
-    drafts = [Draft.of(world.account.id, PLAN)] * 40
+    drafts = [Draft(world.account.id, PLAN)] * 40
     first = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
     world.hands.pass_(1)
     second = (await world.store.write(operations.prepare, world.admin, drafts, world.clock)).operation_ids
@@ -131,8 +132,8 @@ async def test_lists_give_the_latest_50_newest_first(world: World) -> None:
 
 @pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
 async def test_lists_are_read_off_an_index(world: World) -> None:
-    def plan_of_query(connection: Connection, statement: Any) -> str:
-        query = str(statement.compile(connection, compile_kwargs={"render_postcompile": True}))
+    def plan_of_query(connection: Connection, statement: Statement) -> str:
+        query = statement.text(connection)
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
         return " ".join(row.detail for row in rows)
 

@@ -36,7 +36,7 @@ async def _raced(process: asyncio.subprocess.Process) -> dict[str, Any]:
 
 
 async def test_processes_race_for_operations(world: World, url: str) -> None:
-    drafts = [Draft.of(world.account.id, PLAN)] * OPERATIONS
+    drafts = [Draft(world.account.id, PLAN)] * OPERATIONS
     world.hands.wall, clock = 0, Clock()
     ids = (await world.store.write(operations.prepare, world.admin, drafts, clock)).operation_ids
     who = (world.admin.workspace_id, world.admin.user_id)
@@ -75,7 +75,7 @@ def count(connection: Connection, table: str) -> int:
 async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
     other = await open_store(url, clock=world.clock)
     stores = [world.store, other]
-    drafts = [Draft.of(world.account.id, PLAN)] * 2
+    drafts = [Draft(world.account.id, PLAN)] * 2
 
     async def prepare(n: int, digest: str) -> Prepared:
         key = Idempotency("key", digest)
@@ -92,7 +92,7 @@ async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
 
 
 async def test_different_requests_race_for_one_key(world: World) -> None:
-    drafts = [Draft.of(world.account.id, PLAN)]
+    drafts = [Draft(world.account.id, PLAN)]
     jobs = [
         world.store.write(operations.prepare, world.member, drafts, world.clock, Idempotency("key", f"digest {n}"))
         for n in range(50)

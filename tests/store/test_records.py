@@ -10,9 +10,9 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import Forbidden, NotFound
+from adsunify.statuses import Seen
 from adsunify.store import Store, connections, consents, entities, events, keys, new_id, people, reports, sealed
 from adsunify.store.connections import FoundAccount
-from adsunify.store.entities import Seen
 from adsunify.store.keys import KeyRecord, LastUsed
 
 from .world import START, World, connect
@@ -77,7 +77,6 @@ async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: 
     found = await world.store.read(keys.find, "abcdefgh")
     assert found is not None
     assert (found.key, found.secret_hash, found.role) == (made, "ab" * 32, "member")
-    assert found.email == "member@shop.example"
     assert found.valid(START + 999)
     assert not found.valid(START + 1_000)
     assert await world.store.read(keys.find, "zzzzzzzz") is None
@@ -260,13 +259,15 @@ async def test_sealed_secrets_are_replaced_only_where_they_are_unchanged(world: 
     await world.store.write(put)
     pages: list[Any] = []
     last = None
-    while page := await world.store.read(sealed.page, last, 4):
+    while page := await world.store.read(sealed.page, "0", last, 4):
         pages += page
         last = page[-1]
-    assert [one.sealed for one in pages] == [f"{n}{field}" for n in range(7) for field in "ab"]
+    assert [one.sealed for one in pages] == [f"{n}{field}" for n in range(1, 7) for field in "ab"]
+    counted = [await world.store.read(count, "0") for count in (sealed.under, sealed.not_under)]
+    assert counted == [2, 12]
     assert await world.store.write(sealed.replace, pages[0], "again", world.clock)
     assert not await world.store.write(sealed.replace, pages[0], "late", world.clock)
-    assert await world.store.read(sealed.get, "table", "row 0") == {"a": "again", "b": "0b"}
+    assert await world.store.read(sealed.get, "table", "row 1") == {"a": "again", "b": "1b"}
 
 
 async def test_a_consent_serves_its_purpose_in_its_time(world: World) -> None:
@@ -293,7 +294,7 @@ async def test_a_consent_serves_its_purpose_in_its_time(world: World) -> None:
 
 async def test_changes_of_status_are_told_once(world: World) -> None:
     async def see(*seen: Seen) -> int:
-        return await world.store.write(entities.record_seen, world.account.id, seen, world.clock)
+        return await world.store.write(entities.record_seen, world.account.id, seen, world.clock.now())
 
     assert await see(Seen("campaign", "1", "paused"), Seen("adGroup", "1", "paused"), Seen("ad", "1", "paused")) == 0
     assert await see(Seen("campaign", "1", "paused")) == 0
@@ -319,9 +320,9 @@ async def test_changes_of_status_are_told_once(world: World) -> None:
 
 async def test_a_large_tree_is_seen_at_once(world: World) -> None:
     tree = [Seen("ad", str(n), "paused") for n in range(1_300)]
-    assert await world.store.write(entities.record_seen, world.account.id, tree, world.clock) == 0
+    assert await world.store.write(entities.record_seen, world.account.id, tree, world.clock.now()) == 0
     changed = [Seen("ad", str(n), "active" if n % 100 == 0 else "paused") for n in range(1_300)]
-    assert await world.store.write(entities.record_seen, world.account.id, changed, world.clock) == 13
+    assert await world.store.write(entities.record_seen, world.account.id, changed, world.clock.now()) == 13
 
 
 async def test_a_report_is_resumed_and_started_anew(world: World) -> None:

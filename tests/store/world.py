@@ -71,7 +71,7 @@ class World:
         return self.store.clock
 
     async def prepare(self, actor: Actor | None = None, plan: Plan = PLAN) -> str:
-        drafts = [Draft.of(self.account.id, plan)]
+        drafts = [Draft(self.account.id, plan)]
         prepared = await self.store.write(operations.prepare, actor or self.admin, drafts, self.clock)
         return prepared.operation_ids[0]
 

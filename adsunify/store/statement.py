@@ -1,0 +1,167 @@
+"""Fixed statements, compiled once and run on the driver itself.
+
+SQLAlchemy's own execution costs 60 to 100 us a statement, which is more than the databases' drivers and SQLite itself
+take together. A statement that stands in a module is therefore made a :class:`Statement`; one that is put together
+inside a function (rarely run, or with a list of values) goes through ``connection.execute``. Both may be mixed: the
+driver begins and ends the transaction.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from attrs import frozen
+from sqlalchemy import Connection, Dialect, Insert, ReturnsRows
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.dml import UpdateBase
+from sqlalchemy.types import TypeEngine
+from sqlalchemy.util import await_only
+
+Values = Mapping[str, Any]
+Fixed = ReturnsRows | UpdateBase
+_Process = Callable[[Any], Any]
+
+
+@frozen
+class _Compiled:
+    """A statement in the words of one dialect. ``given``: the values that it brings itself."""
+
+    text: str
+    names: tuple[str, ...]
+    given: Values
+    written: tuple[tuple[int, _Process], ...]
+    read: tuple[tuple[int, _Process], ...]
+    row: Callable[[Sequence[Any]], Any]
+
+    def bound(self, values: Values) -> list[Any]:
+        """The values by position, as the driver takes them."""
+        all_ = {**self.given, **values}
+        bound = [all_[name] for name in self.names]
+        for position, process in self.written:
+            bound[position] = process(bound[position])
+        return bound
+
+    def rows(self, found: Sequence[Sequence[Any]]) -> list[Any]:
+        """What the driver found, as records."""
+        if not self.read:
+            return [self.row(values) for values in found]
+        made = []
+        for values in map(list, found):
+            for position, process in self.read:
+                values[position] = process(values[position])
+            made.append(self.row(values))
+        return made
+
+
+class Statement:
+    """A statement with ``bindparam`` for what changes. Rows have the columns' names as attributes.
+
+    Values that the statement does not name are not looked at; a row to be inserted may leave nullable columns out.
+    ``spelled``: the statement by dialect, where SQLAlchemy spells it once for each.
+    """
+
+    def __init__(self, statement: Fixed | None = None, *, spelled: Mapping[str, Fixed] | None = None) -> None:
+        self._statement = statement
+        self._spelled = spelled or {}
+        self._compiled: dict[str, _Compiled] = {}
+
+    def all(self, connection: Connection, values: Values) -> list[Any]:
+        """Run it; all rows that it returns."""
+        compiled = self._of(connection)
+        return compiled.rows(FETCH[connection.dialect.name](connection, compiled.text, compiled.bound(values)))
+
+    def one_or_none(self, connection: Connection, values: Values) -> Any:
+        """Run it; the one row that it returns, if any."""
+        rows = self.all(connection, values)
+        return rows[0] if rows else None
+
+    def one(self, connection: Connection, values: Values) -> Any:
+        """Run it; the one row that it surely returns (LookupError)."""
+        rows = self.all(connection, values)
+        if not rows:
+            raise LookupError(f"nothing was found by {self.text(connection)}")
+        return rows[0]
+
+    def each(self, connection: Connection, rows: Sequence[Values]) -> None:
+        """Run it for each of these; what it returns is not looked at."""
+        compiled = self._of(connection)
+        EACH[connection.dialect.name](connection, compiled.text, [compiled.bound(row) for row in rows])
+
+    def text(self, connection: Connection) -> str:
+        """The statement as the driver gets it."""
+        return self._of(connection).text
+
+    def _of(self, connection: Connection) -> _Compiled:
+        dialect = connection.dialect
+        found = self._compiled.get(dialect.name)
+        if found is None:
+            statement = self._spelled.get(dialect.name, self._statement)
+            assert statement is not None
+            found = self._compiled[dialect.name] = _compiled(statement, dialect)
+        return found
+
+
+def _compiled(statement: Fixed, dialect: Dialect) -> _Compiled:
+    compiled = statement.compile(dialect=dialect)
+    assert isinstance(compiled, SQLCompiler) and compiled.positiontup is not None
+    names = tuple(compiled.positiontup)
+    binds = {name: compiled.binds[name] for name in names}
+    absent = isinstance(statement, Insert)
+    given = {name: bind.effective_value for name, bind in binds.items() if absent or not bind.required}
+    columns = statement.exported_columns
+    return _Compiled(
+        text=compiled.string,
+        names=names,
+        given=given,
+        written=_processes([_of_type(binds[name].type, dialect).bind_processor(dialect) for name in names]),
+        read=_processes([_of_type(column.type, dialect).result_processor(dialect, None) for column in columns]),
+        row=_records([str(name) for name in columns.keys()]),  # noqa: SIM118 - a collection of columns
+    )
+
+
+def _records(names: Sequence[str]) -> Callable[[Sequence[Any]], Any]:
+    made: Any = namedtuple("Record", names, rename=True)  # type: ignore[misc] # names are known when it first runs
+    make: Callable[[Sequence[Any]], Any] = made._make
+    return make
+
+
+def _of_type(type_: TypeEngine[Any], dialect: Dialect) -> TypeEngine[Any]:
+    return type_.dialect_impl(dialect)
+
+
+def _processes(processes: Sequence[_Process | None]) -> tuple[tuple[int, _Process], ...]:
+    return tuple((position, process) for position, process in enumerate(processes) if process is not None)
+
+
+# -- drivers ------------------------------------------------------------------------------------------------------
+
+
+def _fetch_sqlite(connection: Connection, text: str, values: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    raw: Any = connection.connection.dbapi_connection
+    found: Sequence[Sequence[Any]] = raw.execute(text, values).fetchall()
+    return found
+
+
+def _each_sqlite(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
+    for values in rows:  # executemany takes no RETURNING
+        _fetch_sqlite(connection, text, values)
+
+
+def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) -> Sequence[Sequence[Any]]:
+    raw: Any = connection.connection.driver_connection
+    found: Sequence[Sequence[Any]] = await_only(raw.fetch(text, *values))
+    return found
+
+
+def _each_postgresql(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:
+    raw: Any = connection.connection.driver_connection
+    if len(rows) == 1:
+        await_only(raw.fetch(text, *rows[0]))
+    else:
+        await_only(raw.executemany(text, rows))
+
+
+FETCH = {"sqlite": _fetch_sqlite, "postgresql": _fetch_postgresql}
+EACH = {"sqlite": _each_sqlite, "postgresql": _each_postgresql}

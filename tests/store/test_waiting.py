@@ -1,0 +1,67 @@
+"""Which deliveries are taken next, where there are more than a worker takes at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from sqlalchemy import Connection
+
+from adsunify.store import new_id, webhooks
+from adsunify.store.statement import Statement
+
+from .world import World
+
+
+async def subscribed(world: World) -> str:
+    """A new subscription to what is prepared."""
+    id_ = new_id(world.clock.now())
+    hook = (id_, "https://hooks.example/", None, ["operation.prepared"], world.clock)
+    return (await world.store.write(webhooks.create, world.admin, *hook)).id
+
+
+async def taken(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
+    """How many deliveries of each subscription a worker takes."""
+    claimed = await world.store.write(webhooks.claim, world.clock, limit, room or {}, 5)
+    return Counter(one.webhook_id for one in claimed)
+
+
+async def test_one_with_a_backlog_leaves_room_for_the_others(world: World) -> None:
+    busy = await subscribed(world)
+    for _ in range(12):
+        await world.prepare()
+    world.hands.pass_(1)
+    other = await subscribed(world)
+    await world.prepare()
+    assert await taken(world, 10, {busy: 2}) == {busy: 2, other: 1}
+    assert await taken(world, 4) == {busy: 4}
+    assert await taken(world, 10) == {busy: 5}
+    assert await taken(world, 10) == {busy: 2}
+    assert await taken(world, 10) == {}
+
+
+async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: World) -> None:
+    paused, full = await subscribed(world), await subscribed(world)
+    await world.prepare()
+    await world.store.write(webhooks.change, world.admin, paused, {"active": False})
+    assert await taken(world, 10, {full: 0}) == {}
+    assert await world.store.read(webhooks.next_due, [full]) is None
+    assert await world.store.read(webhooks.next_due) == world.clock.now()
+    assert await taken(world, 10) == {full: 1}
+    await world.store.write(webhooks.change, world.admin, paused, {"active": True})
+    assert await taken(world, 10) == {paused: 1}
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_a_backlog_is_not_walked_through(world: World) -> None:
+    def plan_of_query(connection: Connection, statement: Statement) -> str:
+        query = statement.text(connection)
+        rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
+        return " ".join(row.detail for row in rows)
+
+    told = await world.store.read(plan_of_query, webhooks._NEXT)
+    assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in told  # from one to the next
+    assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in told
+    told = await world.store.read(plan_of_query, webhooks._DUE)
+    assert "SEARCH deliveries USING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at<?)" in told
+    assert "TEMP B-TREE" not in told
