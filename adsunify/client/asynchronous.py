@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 
 from pydantic.alias_generators import to_camel
@@ -54,6 +54,13 @@ class AsyncAds:
             await self._door.close()
             self._door = None
 
+    @property
+    def door(self) -> Door:
+        """How the contract is called, while the client is open."""
+        if self._door is None:
+            raise RuntimeError(NOT_OPEN)
+        return self._door
+
     async def call(
         self,
         operation_id: str,
@@ -64,12 +71,11 @@ class AsyncAds:
         idempotency_key: str | None = None,
     ) -> Mapping[str, Json]:
         """Call any row of the contract by its operationId; returns the envelope."""
-        if self._door is None:
-            raise RuntimeError(NOT_OPEN)
+        door = self.door
         if operation_id not in BY_ID:
             raise refused("operationId", "choice", f"There is no such operation; there are {', '.join(BY_ID)}.")
         data = b"" if body is None else dumps(body).encode("ascii")
-        return await self._door.call(BY_ID[operation_id], Call(path or {}, query or {}, data, idempotency_key))
+        return await door.call(BY_ID[operation_id], Call(path or {}, query or {}, data, idempotency_key))
 
     # -- discovery and accounts --------------------------------------------------------------------------------
 
@@ -165,14 +171,21 @@ class AsyncAds:
         """One operation with its plan and receipt."""
         return Operation((await self.call("get_operation", path={"operationId": _id(operation)}))["data"])
 
-    async def execute(self, operation: Operation | str, *, confirmed: bool) -> Operation:
-        """Write the prepared change, continuing for as long as the answer says so; stops on anything unknown."""
+    async def execute(
+        self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
+    ) -> Operation:
+        """Write the prepared change, continuing for as long as the answer says so; stops on anything unknown.
+
+        ``progress`` is told of the operation before each wait.
+        """
         path = {"operationId": _id(operation)}
         while True:
             answer = await self.call("post_operation_execute", path=path, body={"confirmed": confirmed})
             found = Operation(answer["data"])
             if found.status != "prepared" or found.next_action != "execute":
                 return found
+            if progress is not None:
+                progress(found)
             await asyncio.sleep(min(max(found.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
 
     async def cancel(self, operation: Operation | str) -> Operation:

@@ -13,7 +13,7 @@ from adsunify.contract import Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import ProviderThrottled, ProviderUnreadable, refused
 from adsunify.problems import error_from
-from adsunify.service.opening import SANDBOX_URL, open_service
+from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
 from adsunify.wire import Json, loads
 
 if TYPE_CHECKING:
@@ -98,7 +98,12 @@ async def open_door(url: str, token: str | None, workspace: str, environment: Ma
         return _remote(url, token)
     if token is not None:
         raise refused("token", "not_supported", "goes with a server's address, not with a database.")
-    opened = await open_service(url, environment, sandbox_url=environment.get(SANDBOX_URL) or None)
+    opened = await open_service(
+        url,
+        environment,
+        base_url=environment.get(BASE_URL) or DEFAULT_BASE_URL,
+        sandbox_url=environment.get(SANDBOX_URL) or None,
+    )
     try:
         return LocalDoor(opened.service, await _local(opened.service, workspace))
     except BaseException:

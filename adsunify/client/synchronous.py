@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
@@ -165,9 +165,11 @@ class Ads:
         """As :meth:`AsyncAds.operation`."""
         return self._run(self._ads.operation(operation))
 
-    def execute(self, operation: Operation | str, *, confirmed: bool) -> Operation:
-        """As :meth:`AsyncAds.execute`."""
-        return self._run(self._ads.execute(operation, confirmed=confirmed))
+    def execute(
+        self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
+    ) -> Operation:
+        """As :meth:`AsyncAds.execute`; ``progress`` is called on the client's own thread."""
+        return self._run(self._ads.execute(operation, confirmed=confirmed, progress=progress))
 
     def cancel(self, operation: Operation | str) -> Operation:
         """As :meth:`AsyncAds.cancel`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 from unicodedata import category
 
@@ -90,7 +91,8 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
     if endpoint.kind is not None:
         arguments["kind"] = endpoint.kind
     for model in (query, body):
-        arguments |= {} if model is None else {name: getattr(model, name) for name in type(model).model_fields}
+        if model is not None:
+            arguments |= {name: getattr(model, name) for name in type(model).model_fields}
     return arguments, _digest(endpoint, path, body) if endpoint.idempotent else ""
 
 
@@ -109,7 +111,7 @@ def _read(model: type[Model], given: bytes | Mapping[str, str], issues: list[Iss
 
 def _path_value(name: str, value: str, issues: list[Issue]) -> str:
     form = PATH_FORMS.get(name, UUID_FORM)
-    if not re.fullmatch(form.pattern, value):
+    if not form.matches(value):
         issues.append(Issue(name, "malformed", f"must be {form.words}."))
     return value.lower() if form is UUID_FORM else value
 
@@ -125,5 +127,6 @@ def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None
         issues.append(Issue("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters."))
 
 
+@cache
 def _snake(name: str) -> str:
     return re.sub(r"[A-Z]", lambda letter: "_" + letter.group().lower(), name)

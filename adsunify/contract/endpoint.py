@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ Access = Literal["read", "write", "admin"]
 
 PREFIX = "/api/v1/ads"
 ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
-"""Every endpoint may answer these: SPEC.md "Errors" and the additions of DECISIONS.md."""
+"""Every endpoint may answer these (the contract's "Errors")."""
 
 
 @frozen(eq=False)
@@ -24,6 +25,11 @@ class Form:
 
     pattern: str
     words: str
+    matches: Callable[[str], Any] = field(init=False)
+
+    @matches.default
+    def _matches(self) -> Callable[[str], Any]:
+        return re.compile(self.pattern).fullmatch
 
 
 UUID_FORM = Form(UUID, FORMS[UUID])
@@ -58,14 +64,15 @@ class Endpoint:
     pages: bool = False
     kind: Kind | None = None
     operation_id: str = field(init=False)
+    parameters: tuple[str, ...] = field(init=False)
+    """The names of the path parameters, as on the wire."""
 
     @operation_id.default
     def _operation_id(self) -> str:
         return operation_id(self.method, self.path)
 
-    @property
-    def parameters(self) -> tuple[str, ...]:
-        """The names of the path parameters, as on the wire."""
+    @parameters.default
+    def _parameters(self) -> tuple[str, ...]:
         return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
 
 

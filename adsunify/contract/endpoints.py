@@ -1,4 +1,4 @@
-"""The contract table: SPEC.md "Endpoints", row by row."""
+"""The contract table, row by row."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .endpoint import Endpoint
 
 
 def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
-    """The native resource of a level (SPEC.md "Native campaign resource"; ad groups and ads likewise)."""
+    """The native resource of a level ("Native campaign resource"; ad groups and ads likewise)."""
     section, every = f"Native {words}s", f"/accounts/{{accountId}}/{name}"
     one = f"{every}/{{entityId}}"
     yield Endpoint(

@@ -1,6 +1,6 @@
-"""Request bodies and queries of the REST API, exactly as SPEC.md says. Unknown members are refused everywhere.
+"""Request bodies and queries of the REST API, exactly as the contract says. Unknown members are refused everywhere.
 
-A query is text: :data:`Day` and :data:`Whole` read their one spelling of it.
+A query is text: :data:`Day` and :data:`Limit` read their one spelling of it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.brief import CampaignBrief, Instant
-from adsunify.events import EventName
-from adsunify.validation import UUID, EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel
+from adsunify.events import DEFAULT_EVENTS, EventName
+from adsunify.validation import UUID, EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, in_numbers
 
 NetworkCode = Literal[
     "meta",
@@ -65,7 +65,7 @@ def _whole(value: Any) -> Any:
 
 
 Day = Annotated[date, BeforeValidator(_day)]
-Whole = Annotated[int, BeforeValidator(_whole)]
+Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole)]
 
 
 class Nothing(WireModel):
@@ -161,7 +161,7 @@ class CatalogQuery(WireModel):
 
     search: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=200)]] = None
     cursor: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
-    limit: Annotated[Whole, Field(ge=1, le=100)] = 50
+    limit: Limit = 50
 
 
 class Campaign(WireModel):
@@ -191,6 +191,9 @@ class ConfirmMany(WireModel):
     confirmed: Confirmed
 
 
+Value = Annotated[Number, Field(gt=0, le=1_000_000_000), in_numbers(exclusiveMinimum=0, maximum=1_000_000_000)]
+
+
 class BulkStatus(WireModel):
     """One status for up to 50 entities of one kind."""
 
@@ -208,13 +211,13 @@ class BulkEdit(WireModel):
     entity_ids: Annotated[list[EntityId], Field(min_length=1, max_length=50)]
     field: Annotated[str, StringConstraints(min_length=1, max_length=60)]
     mode: Literal["set", "increase", "decrease"]
-    value: Annotated[Number, Field(gt=0, le=1_000_000_000)]
+    value: Value
 
 
 class EntitiesQuery(WireModel):
     """A page of a network's own entities; ``status`` is a native one."""
 
-    limit: Annotated[Whole, Field(ge=1, le=100)] = 50
+    limit: Limit = 50
     cursor: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=4000)]] = None
     parent_id: Maybe[EntityId] = None
     status: Maybe[Annotated[str, StringConstraints(min_length=1, max_length=60)]] = None
@@ -247,7 +250,7 @@ class NewWebhook(WireModel):
 
     url: DestinationUrl
     account_id: Maybe[Uuid] = None
-    events: Maybe[Events] = None
+    events: Maybe[Events] = Field(None, json_schema_extra={"default": [*DEFAULT_EVENTS]})
 
 
 class WebhookChange(WireModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 
 from sqlalchemy import Connection
@@ -20,12 +20,13 @@ from adsunify.errors import (
     TokenRefused,
 )
 from adsunify.insights import Insights, Pending
+from adsunify.network import Extra
+from adsunify.networks import adapter
 from adsunify.reading import Entity, Query, Tree
-from adsunify.steps import Kind
-from adsunify.store import connections, entities, events, reports
+from adsunify.statuses import of_nodes
+from adsunify.store import Store, connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
-from adsunify.store.entities import Seen
 from adsunify.store.reports import ReportRecord
 from adsunify.wire import Json
 
@@ -34,12 +35,16 @@ from .core import Result, Service, moment
 from .session import Session
 
 FIRST_TRIES = 3
+LONGEST_EXTRA = 250
+FIRST_DAY = date(2000, 1, 1)
+"""No network has figures of a day before; and the first midnights of the calendar are none in every time zone."""
+MOST_DAYS = 1100
+"""Of one call for insights: three years, as far back as most networks report."""
 STARTING = Pending(job="", status="starting", retry_after_ms=1000)
 """Another call is asking the network for the same report; the network has not named the job yet."""
 STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
 PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
-KINDS: tuple[Kind, ...] = ("campaign", "adGroup", "ad")
 
 
 async def list_(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
@@ -66,6 +71,32 @@ def shown(account: AccountRecord) -> dict[str, Json]:
         "connectionId": None if account.status == "disconnected" else account.connection_id,
         "extras": {name: str(value) for name, value in account.extras.items()},
     }
+
+
+async def choose_extras(store: Store, account_id: str, extras: Mapping[str, str | None]) -> Json:
+    """Set extras of an account by hand; None lets the one that was found on connecting show again.
+
+    Raises NotFound, InvalidInput for what the network does not declare, or does not let anybody set.
+    """
+    home = await store.read(connections.home_of, account_id)
+    found = await store.read(connections.account, home, account_id)
+    declared = adapter(found.network).network.extras
+    issues = [issue for name, value in extras.items() for issue in _extra_issues(declared, found.network, name, value)]
+    if issues:
+        raise InvalidInput(issues)
+    return shown(await store.write(connections.choose_extras, home, account_id, extras, store.clock))
+
+
+def _extra_issues(declared: Sequence[Extra], network: str, name: str, value: str | None) -> Iterator[Issue]:
+    settable = {extra.name: extra for extra in declared if extra.settable}
+    if name not in settable:
+        what = "is read from the network and cannot be set" if name in {one.name for one in declared} else "is unknown"
+        accepted = f"accepts {', '.join(settable)}" if settable else "has no extra that can be set"
+        yield Issue(name, "unknown_extra", f"{what}; an account of {network} {accepted}.")
+    elif value is not None and settable[name].choices and value not in settable[name].choices:
+        yield Issue(name, "not_a_choice", f"is one of {', '.join(settable[name].choices)}.")
+    elif value is not None and len(value) > LONGEST_EXTRA:
+        yield Issue(name, "length", f"has at most {LONGEST_EXTRA} characters.")
 
 
 # -- tree ---------------------------------------------------------------------------------------------------------
@@ -96,14 +127,7 @@ async def _read_tree(service: Service, session: Session) -> Tree:
 
 
 def _seen(connection: Connection, account_id: str, nodes: Sequence[Entity], clock: Clock) -> None:
-    seen = [
-        Seen(kind, node.id, node.status)
-        for node in nodes
-        if node.status is not None
-        for kind in KINDS
-        if kind == node.kind
-    ]
-    entities.record_seen(connection, account_id, seen, clock)
+    entities.record_seen(connection, account_id, of_nodes(nodes), clock.now())
     connections.first_synced(connection, account_id, clock)
 
 
@@ -116,10 +140,10 @@ async def first_sync(service: Service, account: AccountRecord) -> None:
         except AdsunifyError:
             if tried < FIRST_TRIES - 1:
                 await asyncio.sleep(2**tried)
-    await service.store.write(_event, "sync.failed", account, "tree", service.store.clock)
+    await service.store.write(_event, "sync.failed", account, service.store.clock, {"what": "tree"})
 
 
-def _event(connection: Connection, kind: str, account: AccountRecord, what: str, clock: Clock) -> None:
+def _event(connection: Connection, kind: str, account: AccountRecord, clock: Clock, more: Mapping[str, str]) -> None:
     row = events.event_row(
         kind,
         account.workspace_id,
@@ -127,7 +151,7 @@ def _event(connection: Connection, kind: str, account: AccountRecord, what: str,
         status=account.status,
         account_id=account.id,
         network=account.network,
-        more={"what": what},
+        more=more,
     )
     events.record(connection, [row])
 
@@ -136,13 +160,19 @@ def _event(connection: Connection, kind: str, account: AccountRecord, what: str,
 
 
 async def insights(service: Service, actor: Actor, *, account_id: str, start_date: date, end_date: date) -> Json:
-    """Normalized daily metrics in the account's currency and time zone, both dates included.
+    """Normalized daily metrics in the account's currency and time zone, both dates included; at most 1100 days a
+    call.
 
     ``pending`` says that the network is still making its report: ask again with the same dates.
     """
     session = await Session.of(service, actor, account_id)
     if end_date < start_date:
         raise InvalidInput([Issue("endDate", "order", "cannot be before startDate.")])
+    if (end_date - start_date).days >= MOST_DAYS:
+        message = f"must be less than {MOST_DAYS} days after startDate; ask in several calls."
+        raise InvalidInput([Issue("endDate", "range_too_long", message)])
+    if start_date < FIRST_DAY:
+        raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
     if start_date > _today(service, session):
         raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
     if not session.adapter.network.reports:
@@ -185,10 +215,12 @@ async def _report(service: Service, session: Session, start: date, end: date, jo
         found = await session.run(flow)
     except ProviderError as problem:
         if not isinstance(problem, PASSING):
-            await service.store.write(_event, "sync.failed", session.account, "insights", service.store.clock)
+            await service.store.write(_event, "sync.failed", session.account, service.store.clock, {"what": "insights"})
         raise
     if found.pending is None and found.coverage.complete:
-        await service.store.write(_event, "analytics.synced", session.account, "insights", service.store.clock)
+        days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
+        told = {"what": "insights", **days}
+        await service.store.write(_event, "analytics.synced", session.account, service.store.clock, told)
     return found
 
 

@@ -33,6 +33,8 @@ ACCESS_PREFIX, REFRESH_PREFIX = "ada_", "adr_"
 CODE_MILLISECONDS = 60 * 1000
 ACCESS_MILLISECONDS = 60 * 60 * 1000
 GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
+UNUSED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
+"""A client that nobody allowed anything by then is forgotten; anybody can register as many as he likes."""
 LONGEST_NAME, MOST_REDIRECTS, LONGEST_REDIRECT = 100, 10, 2000
 LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 
@@ -136,7 +138,9 @@ async def register(service: Service, asked: Mapping[str, Json]) -> dict[str, Jso
     method = asked.get("token_endpoint_auth_method", "none")
     if method != "none":
         raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
-    kept = await service.store.write(agents.register, str(uuid4()), name, redirects, service.store.clock)
+    kept = await service.store.write(
+        agents.register, str(uuid4()), name, redirects, UNUSED_MILLISECONDS, service.store.clock
+    )
     return {
         "client_id": kept.id,
         "client_id_issued_at": kept.created_at // 1000,

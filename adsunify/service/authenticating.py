@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
+
+from attrs import define
+
 from adsunify.actor import Actor
 from adsunify.errors import Unauthenticated
 
@@ -12,14 +16,40 @@ MISSING = "A bearer token is needed: Authorization: Bearer <token>."
 INVALID = "The bearer token is invalid, expired or revoked."
 
 
+@define(eq=False)
+class Asked:
+    """A request at one of the doors: our id for it, the network address it came from, and who asks once that is known.
+
+    ``owner``: the credential, or the person behind a session.
+    """
+
+    request_id: str
+    source: str
+    owner: str | None = None
+    workspace_id: str | None = None
+
+
+ASKED: ContextVar[Asked | None] = ContextVar("asked", default=None)
+"""The request that is being answered; None outside a server."""
+
+
 async def authenticate(service: Service, authorization: str | None) -> Actor:
-    """The caller behind an ``Authorization`` header: an API key's, or an agent's; raises Unauthenticated."""
+    """The caller behind an ``Authorization`` header: an API key's, or an agent's.
+
+    Raises Unauthenticated; RateLimited where too many bad tokens came from the address. A good one is always good:
+    others may share the address.
+    """
     scheme, _, rest = (authorization or "").strip().partition(" ")
     token = rest.strip()
     if scheme.lower() != "bearer" or not token:
         raise Unauthenticated(MISSING, code="token_missing")
     find = agents.actor if token.startswith(agents.ACCESS_PREFIX) else access.actor
     caller = await find(service, token)
+    asked = ASKED.get()
     if caller is None:
+        if asked is not None:
+            service.limiting.failed(asked.source, service.store.clock.now())
         raise Unauthenticated(INVALID)
+    if asked is not None:
+        asked.owner, asked.workspace_id = caller.credential, caller.workspace_id
     return caller

@@ -7,7 +7,7 @@ from adsunify.brief import CampaignBrief
 from adsunify.checks import check
 from adsunify.errors import InvalidInput, Issue, ProviderError
 from adsunify.network import Format
-from adsunify.steps import Plan
+from adsunify.steps import Plan, of_operation
 from adsunify.wire import Json
 
 from . import preparing, shapes
@@ -18,7 +18,8 @@ from .session import Session
 async def validate(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
     """Hold a brief against the network's rules and show the plan it would become; nothing is saved or published."""
     session = await Session.of(service, actor, account_id)
-    chosen, plan = await _planned(service, session, campaign)
+    chosen, made = await _planned(service, session, campaign)
+    plan = of_operation(made)
     return {
         "valid": True,
         "network": plan.network,

@@ -31,6 +31,8 @@ from .core import Service, moment, moment_or_none
 from .session import FIELD, opened, sealed_credentials
 
 T = TypeVar("T")
+VERIFIER = "verifier"
+"""The member of a consent's data that is sealed."""
 LINK_MILLISECONDS = 10 * 60 * 1000
 """Links and states are single-use and live for ten minutes."""
 
@@ -89,7 +91,7 @@ async def begin(service: Service, token: str) -> Going:
         url, state, verifier = begun.url, begun.token, begun.secret
     else:
         url = reads.authorize_url(app, redirect, state, verifier)
-    sealed_verifier = seal(service.ring, _place_of(state, link.workspace_id), verifier)
+    sealed_verifier = seal(service.ring, verifier_place(hashed(state), link.workspace_id), verifier)
     await service.store.write(
         consents.create,
         "state",
@@ -97,7 +99,7 @@ async def begin(service: Service, token: str) -> Going:
         link.workspace_id,
         link.user_id,
         link.network,
-        {**link.data, "cookie": hashed(cookie), "verifier": sealed_verifier},
+        {**link.data, "cookie": hashed(cookie), VERIFIER: sealed_verifier},
         LINK_MILLISECONDS,
         clock,
     )
@@ -112,8 +114,9 @@ def _use_link(connection: Connection, token: str, clock: Clock) -> ConsentRecord
     return link
 
 
-def _place_of(state: str, workspace_id: str) -> Place:
-    return Place("consents", hashed(state), workspace_id, "verifier")
+def verifier_place(state_hash: str, workspace_id: str) -> Place:
+    """Where the secret of a consent under way belongs."""
+    return Place("consents", state_hash, workspace_id, VERIFIER)
 
 
 def _by_admin(connection: Connection, consent: ConsentRecord) -> None:
@@ -142,7 +145,7 @@ async def finish(service: Service, network: str, answer: Mapping[str, str], cook
     if "error" in answer or "denied" in answer:  # OAuth 2.0 says error, OAuth 1.0a of X says denied
         raise InvalidInput([Issue("error", "consent_refused", "The consent was refused at the network.")])
     actor = Actor(state.workspace_id, state.user_id, state.data["credential"], state.data["role"], True, "session")
-    verifier = open_(service.ring, _place_of(correlated, state.workspace_id), state.data["verifier"])
+    verifier = open_(service.ring, verifier_place(state.token_hash, state.workspace_id), state.data[VERIFIER])
     return await _exchanged(service, actor, network, redirect_uri(service, network), answer, verifier)
 
 
@@ -218,7 +221,7 @@ async def _run(service: Service, network: str, flow: Flow[T], credentials: Crede
         if credentials is not None and request.signed:
             now, nonce = service.store.clock.now(), secrets.token_hex(16)
             request = one.reads.sign(request, credentials, service.app(network), now, nonce)
-        return await service.transport.send(request, hosts=one.network.hosts)
+        return await service.send(one.network, request)
 
     return await run_flow(flow, send)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from attrs import define, field, frozen
@@ -13,16 +13,21 @@ from adsunify.connecting import NO_APP, App
 from adsunify.errors import refused
 from adsunify.executor import KillPoint, Limits
 from adsunify.fetch import Resolve, resolve
+from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
 from adsunify.store.keys import LastUsed, touch
 from adsunify.store.operations import Idempotency
-from adsunify.transport import HttpTransport
+from adsunify.transport import SECONDS, HttpTransport, Lost, NotSent
 from adsunify.vault import KeyRing
-from adsunify.wire import Json
+from adsunify.wire import Json, Request, Response
+
+from .limiting import Limiting, Rates
+from .measuring import Measured, status_class
 
 T = TypeVar("T")
+_EPOCH = datetime(1970, 1, 1)
 __all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_none"]
 
 
@@ -30,7 +35,8 @@ __all__ = ["Idempotency", "Result", "Service", "Settings", "moment", "moment_or_
 class Settings:
     """``base_url`` has no path. ``apps``: the deployment's own application at each network. ``lease``: milliseconds.
 
-    ``webhook_dev_targets``: exactly these addresses may be webhook destinations, whatever they are.
+    ``webhook_dev_targets``: exactly these addresses may be webhook destinations, whatever they are. ``proxies``: so
+    many of our own stand before the server.
     """
 
     base_url: str
@@ -39,6 +45,8 @@ class Settings:
     limits: Limits = Limits()
     sandbox_url: str | None = None
     webhook_dev_targets: frozenset[str] = frozenset()
+    rates: Rates = Rates()
+    proxies: int = 0
 
     def address(self, url: str) -> str:
         """Where a browser finds a page of a network: with the sandbox, its simulation."""
@@ -65,10 +73,17 @@ class Service:
     uncut: set[asyncio.Task[Any]] = field(factory=set)
     background: set[asyncio.Task[Any]] = field(factory=set)
     refreshing: dict[str, asyncio.Lock] = field(factory=dict)
+    executions: dict[str, asyncio.Semaphore] = field(factory=dict)
     used_keys: LastUsed = field(factory=LastUsed)
+    measured: Measured = field(factory=Measured)
+    limiting: Limiting = field(init=False)
     resolving: Resolve = resolve
     stopping: bool = False
     passing: Callable[[KillPoint], None] = _pass
+
+    @limiting.default
+    def _limiting(self) -> Limiting:
+        return Limiting(self.settings.rates, self.measured)
 
     def app(self, network: str) -> App:
         """The application at a network; InvalidInput where the deployment needs one and has none."""
@@ -87,6 +102,20 @@ class Service:
     def now(self) -> datetime:
         """The one clock, as an instant."""
         return datetime.fromtimestamp(self.store.clock.now() / 1000, UTC)
+
+    async def send(self, network: Network, request: Request, timeout: float = SECONDS) -> Response:
+        """Send a request to a network, as :meth:`Transport.send`, and count how it ended."""
+        requests = self.measured.requests
+        try:
+            answer = await self.transport.send(request, hosts=network.hosts, timeout=timeout)
+        except NotSent:
+            requests[network.code, "not_sent"] += 1
+            raise
+        except Lost:
+            requests[network.code, "lost"] += 1
+            raise
+        requests[network.code, status_class(answer.status)] += 1
+        return answer
 
     async def whole(self, work: Coroutine[Any, Any, T]) -> T:
         """Run to the end whatever becomes of the caller: a caller that goes does not stop what is in flight."""
@@ -120,9 +149,7 @@ class Result:
 
 def moment(milliseconds: int) -> str:
     """An instant on the wire: UTC with milliseconds."""
-    seconds, rest = divmod(milliseconds, 1000)
-    whole = datetime.fromtimestamp(seconds, UTC).replace(tzinfo=None)
-    return f"{whole.isoformat()}.{rest:03d}Z"
+    return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"
 
 
 def moment_or_none(milliseconds: int | None) -> str | None:

@@ -45,7 +45,8 @@ def signed(ring: KeyRing, account_id: str, asked: Json, position: Position | Non
     if position is None:
         return None
     raw = dumps([position.native, position.shown]).encode("ascii")
-    return base64.urlsafe_b64encode(_mark(ring, account_id, asked, raw) + raw).rstrip(b"=").decode("ascii")
+    mark = _mark(ring.keys[ring.newest], account_id, asked, raw)
+    return base64.urlsafe_b64encode(mark + raw).rstrip(b"=").decode("ascii")
 
 
 def unsigned(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) -> Position:
@@ -55,14 +56,14 @@ def unsigned(ring: KeyRing, account_id: str, asked: Json, cursor: str | None) ->
     try:
         whole = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
         mark, raw = whole[:MARK_BYTES], whole[MARK_BYTES:]
-        if hmac.compare_digest(mark, _mark(ring, account_id, asked, raw)):
+        if any(hmac.compare_digest(mark, _mark(key, account_id, asked, raw)) for key in ring.keys.values()):
             return Position(*loads(raw))
     except (binascii.Error, ValueError):
         pass
     raise refused("cursor", "malformed", "is the nextCursor of the same list, or left out.")
 
 
-def _mark(ring: KeyRing, account_id: str, asked: Json, raw: bytes) -> bytes:
+def _mark(ring_key: bytes, account_id: str, asked: Json, raw: bytes) -> bytes:
     text = canonical([account_id, asked]) + b"\x00" + raw
-    key = hashlib.sha256(b"cursor" + ring.keys[ring.newest]).digest()
+    key = hashlib.sha256(b"cursor" + ring_key).digest()
     return hmac.digest(key, text, "sha256")[:MARK_BYTES]

@@ -11,17 +11,20 @@ import random
 import time
 from collections import Counter
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
+from functools import partial
 
 from attrs import define, field, frozen
 
 from adsunify.errors import StoreError, VaultError
+from adsunify.exchange import HEAD_BYTES, Lines
 from adsunify.fetch import FetchError, fetch
 from adsunify.store import webhooks
-from adsunify.store.webhooks import Claimed
+from adsunify.store.webhooks import Claimed, Ended
 from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
 
 from .core import Service
-from .webhooks import signing_secret
+from .webhooks import opened
 
 SCHEDULE = (5, 5 * 60, 30 * 60, 2 * 3600, 5 * 3600, 10 * 3600, 10 * 3600)
 """Seconds after the first, the second ... failed try of a budget; the eighth is the last."""
@@ -30,11 +33,15 @@ TIMEOUT_SECONDS = 15.0
 ANSWER_BYTES = 64 * 1024
 BATCH = 10
 IDLE_SECONDS = 60.0
-IN_FLIGHT = 100
-IN_FLIGHT_EACH = 10
-"""At most so many attempts at once, and for one subscription."""
+IN_FLIGHT = 400
+"""At most so many attempts at once. Those that wait for a slow receiver cost little."""
+FIRST_EACH, MOST_EACH = 5, 50
+"""So many at once for one subscription: at first, and after quick answers. One that does not answer gets one."""
+QUICK_SECONDS = 1.0
 GATHERING_SECONDS = 0.002
 """A commit that woke the worker is rarely alone."""
+AGAIN_SECONDS = 1.0
+"""Until a database that is away is asked again."""
 
 
 @frozen
@@ -66,15 +73,25 @@ def wait_after(tries: int, retry_after: float | None, drawn: float) -> float | N
     return planned if retry_after is None else min(max(planned, retry_after), 2 * planned)
 
 
-@define
+@define(eq=False)
 class Worker:
-    """Delivers until it is stopped. One per process is enough."""
+    """Delivers until it is stopped. One per process is enough. ``lease``: as :func:`adsunify.store.webhooks.claim`.
+
+    Attempts are claimed a batch at a time, made side by side, and kept as they end: one commit for all that ended
+    while the commit before it was made.
+    """
 
     service: Service
+    lease: int = webhooks.LEASE_MILLISECONDS
+    lines: Lines = field(factory=Lines)
     sending: set[asyncio.Task[None]] = field(factory=set)
     busy: Counter[str] = field(factory=Counter)
+    allowed: dict[str, int] = field(factory=dict)
+    ended: list[Ended] = field(factory=list)
     stopping: bool = False
+    _held: bool = False  # more may be due than may be sent now
     _awake: asyncio.Event = field(factory=asyncio.Event)
+    _settling: asyncio.Task[None] | None = None
 
     async def run(self) -> None:
         """Deliver what is due, as it becomes due. A database that is away is asked again later."""
@@ -84,101 +101,155 @@ class Worker:
                 try:
                     wait = await self._round()
                 except StoreError:
-                    wait = 1.0
+                    wait = AGAIN_SECONDS
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._awake.wait(), wait)
                     await asyncio.sleep(GATHERING_SECONDS)
                 self._awake.clear()
+                self.lines.tidy()
         finally:
             self.service.store.watchers.remove(self._awake.set)
             if self.sending:
                 await asyncio.wait(self.sending)
+            if self._settling is not None:
+                await self._settling
+            self.lines.close()
 
     def stop(self) -> None:
         """Claim nothing more; ``run`` returns when what is in flight has ended."""
         self.stopping = True
         self._awake.set()
 
+    # -- claiming -------------------------------------------------------------------------------------------------
+
     async def _round(self) -> float:
         """Claim and send while batches are full; returns the seconds until there may be more."""
         store = self.service.store
+        more = False
         while not self.stopping and len(self.sending) < IN_FLIGHT:
-            full = self._full()
-            due = await store.read(webhooks.next_due, full)
-            wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
-            if wait > 0:
-                return min(wait, IDLE_SECONDS)
-            room = min(BATCH, IN_FLIGHT - len(self.sending))
-            for claimed in await store.write(webhooks.claim, store.clock, room, full):
-                self._send(claimed)
+            room = {webhook_id: self._allowed(webhook_id) - count for webhook_id, count in self.busy.items()}
+            full = [webhook_id for webhook_id, count in room.items() if count <= 0]
+            if not more:
+                self._held = bool(full)
+                due = await store.read(webhooks.next_due, full)
+                wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
+                if wait > 0:
+                    return min(wait, IDLE_SECONDS)
+            limit = min(BATCH, IN_FLIGHT - len(self.sending))
+            room |= {webhook_id: count for webhook_id, count in self.allowed.items() if webhook_id not in room}
+            claimed = await store.write(webhooks.claim, store.clock, limit, room, FIRST_EACH, self.lease)
+            for one in claimed:
+                self._send(one)
+            more = len(claimed) == limit
             await asyncio.sleep(0)
+        self._held = True
         return IDLE_SECONDS
 
-    def _full(self) -> list[str]:
-        return [webhook_id for webhook_id, count in self.busy.items() if count >= IN_FLIGHT_EACH]
+    def _allowed(self, webhook_id: str) -> int:
+        return self.allowed.get(webhook_id, FIRST_EACH)
 
     def _send(self, claimed: Claimed) -> None:
-        webhook_id = claimed.delivery.webhook_id
-        self.busy[webhook_id] += 1
+        self.busy[claimed.webhook_id] += 1
         task = asyncio.create_task(self._deliver(claimed))
         self.sending.add(task)
+        task.add_done_callback(partial(self._sent, claimed.webhook_id))
 
-        def ended(task: asyncio.Task[None]) -> None:
-            self.sending.discard(task)
-            self.busy[webhook_id] -= 1
-            if not self.busy[webhook_id]:
-                del self.busy[webhook_id]
+    def _sent(self, webhook_id: str, task: asyncio.Task[None]) -> None:
+        self.sending.discard(task)
+        self.busy[webhook_id] -= 1
+        if not self.busy[webhook_id]:
+            del self.busy[webhook_id]
+        if self._held:
             self._awake.set()
 
-        task.add_done_callback(ended)
+    # -- delivering -----------------------------------------------------------------------------------------------
 
     async def _deliver(self, claimed: Claimed) -> None:
-        delivery, store = claimed.delivery, self.service.store
+        store, measured = self.service.store, self.service.measured.attempts
+        if store.clock.now() >= claimed.lease_end:
+            return  # the process was stopped for so long that others took it for dead
         begun = time.monotonic()
         outcome = await self._attempt(claimed)
-        wait = wait_after(delivery.tries, outcome.retry_after, random.random())
+        spent = time.monotonic() - begun
+        self._learn(claimed.webhook_id, outcome, spent)
+        wait = wait_after(claimed.tries, outcome.retry_after, random.random())
+        status, next_attempt_at = "failed", None
         if outcome.delivered:
-            status, next_attempt_at = "succeeded", None
+            measured["delivered"] += 1
+            status = "succeeded"
         elif outcome.final or wait is None:
-            status, next_attempt_at = "failed", None
+            measured["failed"] += 1
         else:
+            measured["retried"] += 1
             status, next_attempt_at = "pending", store.clock.now() + int(wait * 1000)
-        with suppress(StoreError):  # then the lease runs out, and it is delivered again under the same event id
-            await store.write(
-                webhooks.settle,
-                delivery,
-                duration_ms=int((time.monotonic() - begun) * 1000),
-                status_code=outcome.status_code,
-                error=outcome.error,
-                status=status,
-                next_attempt_at=next_attempt_at,
+        self.ended.append(
+            Ended(
+                claimed.id,
+                claimed.attempt,
+                int(spent * 1000),
+                outcome.status_code,
+                outcome.error,
+                status,
+                next_attempt_at,
             )
+        )
+        if self._settling is None or self._settling.done():
+            self._settling = asyncio.create_task(self._settle())
+
+    def _learn(self, webhook_id: str, outcome: Outcome, spent: float) -> None:
+        """How many at once its receiver may get from now on."""
+        if outcome.status_code is None:
+            self.allowed[webhook_id] = 1
+        elif spent <= QUICK_SECONDS:
+            self.allowed[webhook_id] = min(self._allowed(webhook_id) + 1, MOST_EACH)
+
+    async def _settle(self) -> None:
+        """Keep all that ended. What cannot be kept before the lease runs out is delivered again, under the same id."""
+        while self.ended:
+            ended, self.ended = self.ended, []
+            try:
+                await self.service.store.write(webhooks.settle, ended)
+            except StoreError:
+                if self.stopping:
+                    return
+                self.ended = ended + self.ended
+                await asyncio.sleep(AGAIN_SECONDS)
 
     async def _attempt(self, claimed: Claimed) -> Outcome:
         """Send it once."""
-        service, delivery = self.service, claimed.delivery
-        body = delivery.body.encode("ascii")
+        service = self.service
+        if claimed.sealed_secret is None:
+            return Outcome(error="The subscription was removed.")
+        body = claimed.body.encode("ascii")
+        sent_at = service.store.clock.now() // 1000
         try:
-            secret = await signing_secret(service, claimed.workspace_id, delivery.webhook_id)
-            if secret is None:
-                return Outcome(error="The subscription was removed.")
+            secret = opened(service, claimed.workspace_id, claimed.webhook_id, claimed.sealed_secret)
             answer = await fetch(
-                delivery.url,
+                claimed.url,
                 method="POST",
                 headers={
                     "Content-Type": "application/json",
-                    "User-Agent": "adsunify",
-                    EVENT_ID: delivery.event_id,
-                    SIGNATURE: sign(body, delivery.event_id, secret, service.store.clock.now() // 1000),
+                    EVENT_ID: claimed.event_id,
+                    SIGNATURE: sign(body, claimed.event_id, secret, sent_at),
                 },
                 content=body,
                 timeout=TIMEOUT_SECONDS,
-                limit=ANSWER_BYTES,
+                limit=ANSWER_BYTES - HEAD_BYTES,
                 cut=True,
                 exempt=service.settings.webhook_dev_targets,
                 resolving=service.resolving,
+                lines=self.lines,
             )
-        except (FetchError, StoreError, VaultError) as problem:
+        except (FetchError, VaultError) as problem:
             return Outcome(error=problem.message)
-        later = answer.headers.get("retry-after", "")
-        return Outcome(answer.status, retry_after=float(later) if later.isdigit() and len(later) < 7 else None)
+        return Outcome(answer.status, retry_after=asked_to_wait(answer.headers.get("retry-after", ""), sent_at))
+
+
+def asked_to_wait(retry_after: str, now: float) -> float | None:
+    """The seconds that ``Retry-After`` asks for, as a number or as a date; None where it says nothing."""
+    if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 7:
+        return float(retry_after)
+    try:
+        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - now)
+    except (ValueError, TypeError, OverflowError):
+        return None

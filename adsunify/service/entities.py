@@ -15,7 +15,7 @@ from adsunify.errors import InvalidInput, Issue
 from adsunify.network import Account
 from adsunify.networks import Plans
 from adsunify.reading import Query
-from adsunify.steps import Kind, Plan
+from adsunify.steps import Kind, Plan, of_operation
 from adsunify.validation import WireModel
 from adsunify.wire import Flow, Json
 
@@ -26,7 +26,7 @@ from .session import Session
 
 @frozen
 class Mutation:
-    """One native change: which members count depends on ``action`` (DECISIONS "Mutation")."""
+    """One native change: which members count depends on ``action`` (the contract's "Mutation")."""
 
     action: str
     kind: Kind
@@ -192,7 +192,7 @@ async def validate(
     change = Edit() if edit is None else _edit(edit.fields, edit.targeting, edit.creative)
     asked = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)
     try:
-        plan = await planned(service, session, asked)
+        plan = of_operation(await planned(service, session, asked))
     except InvalidInput as problem:
         raise InvalidInput([_below(issue) for issue in problem.issues], code=problem.code) from None
     return {

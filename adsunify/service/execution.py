@@ -6,7 +6,8 @@ An execution is a task of the service's own: a caller that hangs up does not sto
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -14,9 +15,12 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import StoreError
-from adsunify.executor import Answer, Commit, Effect, Ending, NotSent, Read, execute, kill_points
+from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, NotSent, Read, execute, kill_points
+from adsunify.network import Network
 from adsunify.networks import adapter
-from adsunify.operation import Advance, Advanced, Progress, progress
+from adsunify.operation import Advance, Advanced, Progress, Receipt, progress
+from adsunify.statuses import Seen, of_receipt
+from adsunify.steps import Plan
 from adsunify.store import attempts, connections, operations
 from adsunify.store.advance import advance
 from adsunify.store.clock import Clock
@@ -24,10 +28,14 @@ from adsunify.store.connections import AccountRecord
 from adsunify.store.operations import OperationRecord
 
 from .core import Service
+from .measuring import Ended
 from .session import Session
 
 RENEW_AFTER = 10.0
 """Seconds: a step that lasts longer renews the lease, and again after as long."""
+AT_ONCE = 50
+"""So many executions of a workspace at a time, a whole batch; more wait, before they are claimed. Thousands at once
+would take the process from everybody else, and end no sooner."""
 EVIDENCE_TRIES = 60
 EVIDENCE_PAUSE = 1.0
 """How often a commit that holds a receipt is tried, and the seconds between: evidence must land."""
@@ -48,7 +56,7 @@ class Loaded:
 def load(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> Loaded:
     """Read an operation in the actor's scope; raises NotFound."""
     record = operations.get(connection, actor, operation_id, clock)
-    receipts, open_intents = attempts.receipts(connection, operation_id)
+    receipts, open_intents = attempts.receipts(connection, operation_id) if record.claimed else ([], [])
     account = connections.account(connection, actor.workspace_id, record.account_id)
     return Loaded(record, account, progress(receipts, [intent.key for intent in open_intents]))
 
@@ -62,19 +70,43 @@ async def run(service: Service, actor: Actor, operation_id: str) -> Ending:
 
 
 async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
-    loaded = await service.store.read(load, actor, operation_id, service.store.clock)
-    network = adapter(loaded.account.network).network
+    measured = service.measured
+    async with service.executions.setdefault(actor.workspace_id, asyncio.Semaphore(AT_ONCE)):
+        loaded = await service.store.read(load, actor, operation_id, service.store.clock)
+        ended: Ended = "failed"
+        measured.executing += 1
+        try:
+            ending = await _executed(service, actor, loaded)
+            ended = _ended(ending)
+        finally:
+            measured.executing -= 1
+            measured.executions[loaded.account.network, ended] += 1
+    return ending
+
+
+def _ended(ending: Ending) -> Ended:
+    """How the call ended, in the words that are counted."""
+    if ending.status == "succeeded" or ending.status == "unknown":
+        return ending.status
+    if ending.refused is not None or ending.status is None:
+        return "refused"
+    return "handed_back" if ending.next_action else "rejected"
+
+
+async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
+    operation_id = loaded.record.id
+    network, plan = adapter(loaded.account.network).network, loaded.record.plan()
     session = Session(service, loaded.account)
     await session.prepare()
     execution = execute(
         network,
-        loaded.record.plan(),
+        plan,
         loaded.progress,
         operation_id,
         limits=service.settings.limits,
         stopping=lambda: service.stopping,
     )
-    lease = _Lease(service, actor, operation_id)
+    lease = _Lease(service, actor, operation_id, partial(_seen, network, plan))
     try:
         effect = next(execution)
         while True:
@@ -95,19 +127,22 @@ async def _run(service: Service, actor: Actor, operation_id: str) -> Ending:
 
 
 class _Lease:
-    """The claim of one execution: the fence that every commit carries."""
+    """The claim of one execution: the fence that every commit carries. ``seen``: the statuses that a receipt shows."""
 
-    def __init__(self, service: Service, actor: Actor, operation_id: str) -> None:
-        self.service, self.actor, self.operation_id = service, actor, operation_id
+    def __init__(
+        self, service: Service, actor: Actor, operation_id: str, seen: Callable[[Receipt], Sequence[Seen]]
+    ) -> None:
+        self.service, self.actor, self.operation_id, self.seen = service, actor, operation_id, seen
         self.fence: int | None = None
 
     async def commit(self, change: Advance) -> Advanced:
         """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
         service = self.service
+        seen = () if change.receipt is None else self.seen(change.receipt)
         for tried in range(EVIDENCE_TRIES):
             try:
                 advanced = await service.store.write(
-                    advance, change, self.actor, service.store.clock, service.settings.lease
+                    advance, change, self.actor, service.store.clock, service.settings.lease, seen
                 )
                 break
             except StoreError:
@@ -124,6 +159,14 @@ class _Lease:
             await self.commit(Advance(self.operation_id, self.fence, renew=True))
         except StoreError:
             return
+
+
+def _seen(network: Network, plan: Plan, receipt: Receipt) -> Sequence[Seen]:
+    """The statuses that a receipt shows. Whatever the answer is like, the receipt itself must land."""
+    try:
+        return of_receipt(network, plan.steps[receipt.n], receipt)
+    except READ_FAULTS:
+        return ()
 
 
 async def _carry_out(service: Service, lease: _Lease, session: Session, effect: Effect) -> Answer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -10,20 +11,27 @@ from attrs import frozen
 
 from adsunify.connecting import App
 from adsunify.errors import refused
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTERS, adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Clock, Store, open_store
 from adsunify.transport import HttpTransport
-from adsunify.vault import parse_ring, ring_file
+from adsunify.vault import KeyRing, parse_ring, ring_file
 
 from .core import Service, Settings
+from .limiting import Rates
 
 DATABASE = "ADSUNIFY_DATABASE_URL"
 SECRET_KEYS = "ADSUNIFY_SECRET_KEYS"
 BASE_URL = "ADSUNIFY_BASE_URL"
 SANDBOX_URL = "ADSUNIFY_SANDBOX_URL"
 LEASE_SECONDS = "ADSUNIFY_LEASE_SECONDS"
+READS = "ADSUNIFY_READS_PER_MINUTE"
+WRITES = "ADSUNIFY_WRITES_PER_MINUTE"
+FAILURES = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
+REGISTRATIONS = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
+PROXIES = "ADSUNIFY_PROXIES"
 SANDBOX_SECRET = "sandbox-secret"
+DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
 
 @frozen
@@ -38,7 +46,7 @@ async def open_service(
     database: str,
     environment: Mapping[str, str],
     *,
-    base_url: str = "http://127.0.0.1:8080",
+    base_url: str = DEFAULT_BASE_URL,
     sandbox_url: str | None = None,
     clock: Clock | None = None,
     allow_unsafe_durability: bool = False,
@@ -55,8 +63,10 @@ async def open_service(
         lease=_lease(environment),
         sandbox_url=sandbox_url,
         webhook_dev_targets=frozenset(webhook_dev_targets),
+        rates=_rates(environment),
+        proxies=_number(environment, PROXIES, 0, 0, 10),
     )
-    file = _ring_path(database, environment)
+    file = ring_path(database, environment)
     transport = HttpTransport(sandbox_url)
     store: Store | None = None
     try:
@@ -71,10 +81,22 @@ async def open_service(
     return Opened(Service(store, ring, transport, settings), file if made else None)
 
 
+def key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:
+    """The ring that stands: of the environment, or of the file beside the database. Raises InvalidInput."""
+    file = ring_path(database, environment)
+    if file is None:
+        return parse_ring(environment[SECRET_KEYS])
+    if not file.exists():
+        raise refused(SECRET_KEYS, "required", f"is needed: there is no key file {file}.")
+    return ring_file(file)[0]
+
+
 def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App]:
     """The deployment's application at each network; on the sandbox, the one it knows."""
     apps = {code: App(f"sandbox-{code}", SANDBOX_SECRET) for code in ADAPTERS} if sandbox else {}
     for code in ADAPTERS:
+        if adapter(code).network.login.kind == "credentials":
+            continue  # connected with credentials of its own, never through an application
         client_id = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_ID")
         client_secret = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_SECRET")
         if client_id and client_secret:
@@ -85,7 +107,7 @@ def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App
     return apps
 
 
-def _ring_path(database: str, environment: Mapping[str, str]) -> Path | None:
+def ring_path(database: str, environment: Mapping[str, str]) -> Path | None:
     """The file of keys beside an SQLite file; None where the environment holds the ring (checked here)."""
     written = environment.get(SECRET_KEYS)
     if written:
@@ -104,10 +126,20 @@ def _base(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _rates(environment: Mapping[str, str]) -> Rates:
+    usual = Rates()
+    names = {"reads": READS, "writes": WRITES, "failures": FAILURES, "registrations": REGISTRATIONS}
+    return Rates(**{one: _number(environment, name, getattr(usual, one), 0, 1_000_000) for one, name in names.items()})
+
+
 def _lease(environment: Mapping[str, str]) -> int:
-    written = environment.get(LEASE_SECONDS)
+    return _number(environment, LEASE_SECONDS, LEASE_MILLISECONDS // 1000, 1, 3600) * 1000
+
+
+def _number(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:
+    written = environment.get(name)
     if not written:
-        return LEASE_MILLISECONDS
-    if not written.isdigit() or not 1 <= int(written) <= 3600:
-        raise refused(LEASE_SECONDS, "out_of_range", "is a number of seconds from 1 to 3600.")
-    return int(written) * 1000
+        return usual
+    if not re.fullmatch("[0-9]{1,9}", written) or not least <= int(written) <= most:
+        raise refused(name, "out_of_range", f"is a whole number from {least} to {most}.")
+    return int(written)

@@ -12,7 +12,7 @@ from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, NativeError, OperationError, StoreError
 from adsunify.executor import Ending
 from adsunify.problems import described
-from adsunify.store import attempts, operations
+from adsunify.store import attempts, operations, people
 from adsunify.store.attempts import Attempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
@@ -37,10 +37,14 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
     """Write the prepared change. A replay of a successful run returns the saved receipt.
 
     Where the answer says ``nextAction: execute``, call again after ``retryAfterMs``. A 400 says whether anything was
-    written; ``outcome: unknown`` is never permission to repeat it.
+    written; ``outcome: unknown`` is never permission to repeat it. Where the workspace asks for a person's approval,
+    only one who signed in executes, at ``reviewUrl``; everybody else is answered 403 ``approval_required``.
     """
     record, tried = await read(service, actor, operation_id)
-    if record.status == "prepared" and not record.expired and record.retry_after is None:
+    open_ = record.status == "prepared" and not record.expired
+    if open_ and await _stopped_by_rule(service, actor, operation_id):
+        raise _approval_required(service, record, tried)
+    if open_ and record.retry_after is None:
         try:
             ending = await execution.run(service, actor, operation_id)
         except StoreError as failure:
@@ -54,7 +58,27 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
                 code="access_lost",
                 operation=shapes.operation(service, record, tried),
             )
+        if ending.refused == "approval":
+            raise _approval_required(service, record, tried)
     return _told(service, record, tried)
+
+
+async def _stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
+    """Whether the workspace wants a person here, before anything is asked of the network. Each write checks again."""
+    if actor.approves or not (await service.store.read(people.workspace, actor.workspace_id)).require_approval:
+        return False
+    await service.store.write(operations.stopped_by_rule, operation_id, service.store.clock)
+    return True
+
+
+def _approval_required(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Forbidden:
+    shown = shapes.operation(service, record, tried)
+    return Forbidden(
+        "In this workspace a person must approve: one who signs in reads the plan and executes it at "
+        f"{shown['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
+        code="approval_required",
+        operation=shown,
+    )
 
 
 def _ended(record: OperationRecord, ending: Ending) -> OperationRecord:
@@ -120,12 +144,12 @@ def _read(
     connection: Connection, actor: Actor, operation_id: str, clock: Clock
 ) -> tuple[OperationRecord, list[Attempt]]:
     record = operations.get(connection, actor, operation_id, clock)
-    return record, attempts.attempts(connection, operation_id)
+    return record, attempts.attempts(connection, operation_id) if record.claimed else []
 
 
 def _latest(connection: Connection, actor: Actor, clock: Clock) -> list[tuple[OperationRecord, list[Attempt]]]:
     records = operations.latest(connection, actor, clock)
-    tried = attempts.attempts_of(connection, [record.id for record in records])
+    tried = attempts.attempts_of(connection, [record.id for record in records if record.claimed])
     return [(record, tried.get(record.id, [])) for record in records]
 
 

@@ -10,8 +10,8 @@ from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from sqlalchemy import Connection
 
 from adsunify.actor import Role
-from adsunify.errors import refused
-from adsunify.store import Store, keys, people
+from adsunify.errors import NotFound, refused
+from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord, WorkspaceRecord
 from adsunify.wire import Json
@@ -48,9 +48,7 @@ async def add(store: Store, workspace: str, email: str, role: Role, password: st
         raise refused("email", "malformed", "is an e-mail address.")
     if not workspace.strip():
         raise refused("workspace", "required", "needs a name.")
-    if password is not None and len(password) < SHORTEST_PASSWORD:
-        raise refused("password", "too_short", f"has at least {SHORTEST_PASSWORD} characters.")
-    chosen = secrets.token_urlsafe(15) if password is None else password
+    chosen = _chosen(password)
     prefix, secret = new_key()
     home, person = await store.write(
         _add,
@@ -86,8 +84,104 @@ def _add(
     """The workspace, and the person as he was before: without a password, if he is new."""
     home = people.ensure_workspace(connection, workspace, clock)
     person = people.ensure_user(connection, email, clock)
+    if role != "admin":
+        _keep_an_admin(connection, home, person)
     if replace or person.password_hash is None:
         people.set_password(connection, person.id, password_hash)
     people.set_membership(connection, home.id, person.id, role, clock)
     keys.create(connection, home.id, person.id, role, prefix, secret_hash, role != "viewer", None, clock)
     return home, person
+
+
+def _chosen(password: str | None) -> str:
+    """A password as it was given, or a new one."""
+    if password is not None and len(password) < SHORTEST_PASSWORD:
+        raise refused("password", "too_short", f"has at least {SHORTEST_PASSWORD} characters.")
+    return secrets.token_urlsafe(15) if password is None else password
+
+
+async def change_role(store: Store, workspace: str, email: str, role: Role) -> dict[str, Json]:
+    """Make a member something else; his keys may at once do what the new role may, and no more.
+
+    Raises NotFound, InvalidInput for the last admin.
+    """
+    return await store.write(_change_role, workspace, email, role, store.clock)
+
+
+def _change_role(connection: Connection, workspace: str, email: str, role: Role, clock: Clock) -> dict[str, Json]:
+    home, person = _member(connection, workspace, email)
+    if role != "admin":
+        _keep_an_admin(connection, home, person)
+    people.set_membership(connection, home.id, person.id, role, clock)
+    return {"workspaceId": home.id, "userId": person.id, "email": person.email, "role": role}
+
+
+async def new_password(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
+    """Give a member another password, made where none is given; it is in the answer only. His sessions end at once.
+
+    Raises NotFound, InvalidInput.
+    """
+    chosen = _chosen(password)
+    person = await store.write(_new_password, workspace, email, hash_password(chosen))
+    return {"userId": person.id, "email": person.email, "password": chosen}
+
+
+def _new_password(connection: Connection, workspace: str, email: str, password_hash: str) -> UserRecord:
+    _, person = _member(connection, workspace, email)
+    people.set_password(connection, person.id, password_hash)
+    sessions.end_all(connection, person.id)
+    return person
+
+
+async def remove(store: Store, workspace: str, email: str) -> dict[str, Json]:
+    """Take a member out of a workspace: his sessions, grants and keys there stop at once, for good.
+
+    Raises NotFound, InvalidInput for the last admin.
+    """
+    return await store.write(_remove, workspace, email, store.clock)
+
+
+def _remove(connection: Connection, workspace: str, email: str, clock: Clock) -> dict[str, Json]:
+    home, person = _member(connection, workspace, email)
+    _keep_an_admin(connection, home, person)
+    people.remove_membership(connection, home.id, person.id)
+    keys.revoke_all(connection, home.id, person.id, clock)
+    agents.revoke_all(connection, home.id, person.id, clock)
+    sessions.leave(connection, person.id, home.id)
+    return {"workspaceId": home.id, "userId": person.id, "email": person.email, "removed": True}
+
+
+def _member(connection: Connection, workspace: str, email: str) -> tuple[WorkspaceRecord, UserRecord]:
+    home = people.workspace_named(connection, workspace.strip())
+    person = people.user_with_email(connection, email)
+    if person is None or people.membership(connection, home.id, person.id) is None:
+        raise NotFound("Nobody with this e-mail address belongs to the workspace.")
+    return home, person
+
+
+def _keep_an_admin(connection: Connection, home: WorkspaceRecord, person: UserRecord) -> None:
+    if people.last_admin(connection, home.id, person.id):
+        raise refused("email", "last_admin", "is the workspace's last admin; make somebody else an admin first.")
+
+
+async def approval(store: Store, workspace: str | None, required: bool | None) -> dict[str, Json]:
+    """Say, and where ``required`` is given set, whether a person must approve before anything is executed.
+
+    ``workspace`` None: the only one. Raises NotFound, InvalidInput where there are several.
+    """
+    return await store.write(_approval, workspace, required)
+
+
+def _approval(connection: Connection, workspace: str | None, required: bool | None) -> dict[str, Json]:
+    if workspace is None:
+        every = people.every_workspace(connection)
+        if len(every) != 1:
+            names = ", ".join(one.name for one in every) or "none yet"
+            raise refused("workspace", "required", f"is needed; there are: {names}.")
+        home = every[0]
+    else:
+        home = people.workspace_named(connection, workspace.strip())
+    if required is not None:
+        people.require_approval(connection, home.id, required)
+        home = people.workspace(connection, home.id)
+    return {"workspaceId": home.id, "name": home.name, "requireApproval": home.require_approval}

@@ -32,7 +32,7 @@ async def bound(service: Service, actor: Actor, idempotency: Idempotency | None,
     if idempotency is None:
         return None
     found = await service.store.read(operations.replayed, actor, idempotency)
-    return None if found is None else await _result(service, actor, found.operation_ids, True, many)
+    return None if found is None else await _replayed(service, actor, found.operation_ids, many)
 
 
 async def keep(
@@ -46,13 +46,19 @@ async def keep(
     unified: bool = False,
 ) -> Result:
     """Keep the operations with their events and the key, all or nothing."""
-    drafts = [Draft.of(account_id, plan, source_operation_id, unified) for plan in plans]
+    drafts = [Draft(account_id, plan, source_operation_id, unified) for plan in plans]
     kept = await service.store.write(operations.prepare, actor, drafts, service.store.clock, idempotency)
-    return await _result(service, actor, kept.operation_ids, kept.replayed, many)
+    if kept.replayed:
+        return await _replayed(service, actor, kept.operation_ids, many)
+    return _result([shapes.operation(service, made, ()) for made in kept.made], False, many)
 
 
-async def _result(service: Service, actor: Actor, ids: Sequence[str], replayed: bool, many: bool) -> Result:
-    shown: list[Json] = [shapes.operation(service, *found) for found in await read_all(service, actor, ids)]
+async def _replayed(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> Result:
+    """The operations of the earlier call, as they stand now."""
+    return _result([shapes.operation(service, *found) for found in await read_all(service, actor, ids)], True, many)
+
+
+def _result(shown: list[Json], replayed: bool, many: bool) -> Result:
     return Result({"operations": shown} if many else shown[0], replayed=replayed)
 
 

@@ -133,7 +133,7 @@ class Session:
         return self.adapter.reads.sign(request, await self._current(), app, now, secrets.token_hex(16))
 
     async def _sent(self, request: Request) -> Response:
-        return await self.service.transport.send(request, hosts=self.adapter.network.hosts)
+        return await self.service.send(self.adapter.network, request)
 
     # -- credentials ----------------------------------------------------------------------------------------------
 
@@ -186,7 +186,7 @@ class Session:
         now = self.service.store.clock.now()
 
         async def send(request: Request) -> Response:
-            return await self.service.transport.send(request, hosts=network.hosts, timeout=REFRESH_SECONDS)
+            return await self.service.send(network, request, REFRESH_SECONDS)
 
         fresh = await run_flow(self.adapter.reads.refresh(app, current, now), send)
         connection_id = self.account.connection_id

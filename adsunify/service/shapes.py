@@ -1,4 +1,4 @@
-"""Records as the answers show them (DECISIONS "Shapes")."""
+"""Records as the answers show them (the contract's "Shapes")."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
-from adsunify.wire import Json, Request, filled
+from adsunify.wire import Json, address
 
 from .core import Service, moment, moment_or_none
 
@@ -17,15 +17,15 @@ def plan_view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
 
 
 def _step(step: Mapping[str, Json]) -> dict[str, Json]:
-    request = Request.from_json(step["request"])
+    request = step["request"]
     return {
         "key": step["key"],
         "kind": step["kind"],
         "action": step["action"],
         "does": step["does"],
-        "method": request.method,
-        "path": filled(request),
-        "body": request.body,
+        "method": request["method"],
+        "path": address(request["url"], request.get("path", {}), request.get("query", {}), request.get("queryRaw")),
+        "body": request.get("body"),
         "changes": step.get("changes", []),
     }
 

@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor, Role
-from adsunify.errors import AdsunifyError, Conflict, Forbidden, NotFound, Unauthenticated, refused
+from adsunify.errors import Conflict, Forbidden, NotFound, RateLimited, Unauthenticated, refused
 from adsunify.store import people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord
@@ -23,7 +23,10 @@ from adsunify.wire import Json
 
 from .access import hashed
 from .core import Service, moment
+from .limiting import Buckets, network
 from .people import SHORTEST_PASSWORD, hash_password, password_matches
+from .people import change_role as change_member
+from .people import remove as remove_member
 
 SESSION_MILLISECONDS = 30 * 24 * 60 * 60 * 1000
 INVITATION_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
@@ -31,21 +34,20 @@ LONGEST_PASSWORD, LONGEST_EMAIL = 1000, 254
 TRY_MILLISECONDS = 15 * 60 * 1000
 TRIES_BY_EMAIL, TRIES_BY_SOURCE = 10, 100
 """Wrong passwords within :data:`TRY_MILLISECONDS`, for one e-mail address and from one network address."""
-MOST_REMEMBERED = 10_000
 ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
 AT_ONCE = 2
 """Argon2id takes 19 MiB and a core: so many at a time."""
 
 
-class TooManyTries(AdsunifyError):
+class TooManyTries(RateLimited):
     """Too many wrong passwords; a while has to pass."""
 
-    status = 429
     default_code = "too_many_tries"
     title = "Too many tries"
 
-    def __init__(self) -> None:
-        super().__init__(f"Too many tries. Wait {TRY_MILLISECONDS // 60_000} minutes, then sign in again.")
+    def __init__(self, milliseconds: int) -> None:
+        minutes = 1 + milliseconds // 60_000
+        super().__init__(f"Too many tries. Sign in again in {minutes} min.", retry_after=milliseconds / 1000)
 
 
 @define(eq=False)
@@ -53,27 +55,21 @@ class Tries:
     """Who tried how often of late, in this process; a try counts from its beginning until it proves right."""
 
     gate: asyncio.Semaphore = field(factory=lambda: asyncio.Semaphore(AT_ONCE))
-    _of: dict[tuple[str, str], list[int]] = field(factory=dict)
+    by_email: Buckets = field(factory=lambda: Buckets(TRIES_BY_EMAIL, TRY_MILLISECONDS))
+    by_source: Buckets = field(factory=lambda: Buckets(TRIES_BY_SOURCE, TRY_MILLISECONDS))
 
     def take(self, email: str, source: str, now: int) -> None:
         """Begin a try; raises TooManyTries."""
-        limits = {("email", email): TRIES_BY_EMAIL, ("source", source): TRIES_BY_SOURCE}
-        if len(self._of) > MOST_REMEMBERED:
-            self._of = {key: times for key, times in self._of.items() if times[-1] > now - TRY_MILLISECONDS}
-        recent = {key: [at for at in self._of.get(key, ()) if at > now - TRY_MILLISECONDS] for key in limits}
-        if any(len(times) >= limits[key] for key, times in recent.items()):
-            raise TooManyTries
-        for key, times in recent.items():
-            self._of[key] = [*times, now]
+        taken = self.by_source.take(network(source), now)
+        if not isinstance(taken, int):
+            taken = self.by_email.take(email, now)
+        if isinstance(taken, int):
+            raise TooManyTries(taken)
 
     def right(self, email: str, source: str) -> None:
         """The try was right: what went before it for this e-mail address is forgotten."""
-        self._of.pop(("email", email), None)
-        times = self._of.get(("source", source), [])[:-1]
-        if times:
-            self._of[("source", source)] = times
-        else:
-            self._of.pop(("source", source), None)
+        self.by_email.fill(email)
+        self.by_source.give_back(network(source))
 
 
 @frozen
@@ -155,7 +151,39 @@ async def sign_out(service: Service, visitor: Visitor) -> None:
     await service.store.write(sessions.end, visitor.token_hash)
 
 
-# -- invitations --------------------------------------------------------------------------------------------------
+async def change_password(
+    service: Service, tries: Tries, visitor: Visitor, password: str, new: str, source: str
+) -> str:
+    """Give the person another password, for the one he has. His sessions end; returns the token of a new one.
+
+    Raises Unauthenticated, TooManyTries, InvalidInput, Conflict.
+    """
+    _long_enough("new", new)
+    person = await _known(service, tries, visitor.email, password, source)
+    async with tries.gate:
+        hash_ = await asyncio.to_thread(hash_password, new)
+    token = secrets.token_urlsafe(32)
+    home = None if visitor.home is None else visitor.home.workspace_id
+    await service.store.write(_replace, person, hash_, hashed(token), home, service.store.clock)
+    return token
+
+
+def _replace(
+    connection: Connection, person: UserRecord, hash_: str, session_hash: str, home: str | None, clock: Clock
+) -> None:
+    if people.user(connection, person.id).password_hash != person.password_hash:
+        raise Conflict("The password was changed at this moment; sign in with the new one.")
+    people.set_password(connection, person.id, hash_)
+    sessions.end_all(connection, person.id)
+    sessions.create(connection, session_hash, person.id, home, SESSION_MILLISECONDS, clock)
+
+
+def _long_enough(field: str, password: str) -> None:
+    if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
+        raise refused(field, "length", f"has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
+
+
+# -- invitations and members --------------------------------------------------------------------------------------
 
 
 @frozen
@@ -178,20 +206,49 @@ def _members(connection: Connection, workspace_id: str) -> list[Json]:
     return [{"email": email, "role": role} for email, role in sorted(found)]
 
 
+async def change_role(service: Service, visitor: Visitor, email: str, role: str) -> None:
+    """Make a member of the visitor's workspace something else. Raises Forbidden, NotFound, InvalidInput."""
+    _must_administer(visitor.actor)
+    await change_member(service.store, _named(visitor), email, _role(role))
+
+
+async def remove(service: Service, visitor: Visitor, email: str) -> None:
+    """Take a member out of the visitor's workspace: his keys, grants and sessions there stop at once.
+
+    Raises Forbidden, NotFound, InvalidInput for the last admin.
+    """
+    _must_administer(visitor.actor)
+    await remove_member(service.store, _named(visitor), email)
+
+
+def _must_administer(actor: Actor) -> None:
+    if not actor.administers:
+        raise Forbidden("Only an admin says who belongs to the workspace.", code="admin_required")
+
+
+def _named(visitor: Visitor) -> str:
+    assert visitor.home is not None  # or he were no admin of it
+    return visitor.home.name
+
+
+def _role(role: str) -> Role:
+    chosen = next((one for one in ROLES if one == role), None)
+    if chosen is None:
+        raise refused("role", "not_a_choice", "is viewer, member or admin.")
+    return chosen
+
+
 async def invite(service: Service, actor: Actor, email: str, role: str) -> Json:
     """Make a single-use link into the actor's workspace, for an e-mail address and a role.
 
     Raises Forbidden where the actor is no admin, InvalidInput.
     """
-    if not actor.administers:
-        raise Forbidden("Only an admin invites people.", code="admin_required")
+    _must_administer(actor)
     address = email.strip().lower()
     local, at, domain = address.rpartition("@")
     if not (local and at and domain) or len(address) > LONGEST_EMAIL or not address.isprintable() or " " in address:
         raise refused("email", "malformed", "is an e-mail address.")
-    chosen = next((one for one in ROLES if one == role), None)
-    if chosen is None:
-        raise refused("role", "not_a_choice", "is viewer, member or admin.")
+    chosen = _role(role)
     token = secrets.token_urlsafe(32)
     kept = await service.store.write(
         sessions.invite,
@@ -243,8 +300,7 @@ async def accept(
         if asked.known:
             kept = (await _known(service, tries, asked.email, password, source)).password_hash
         else:
-            if not SHORTEST_PASSWORD <= len(password) <= LONGEST_PASSWORD:
-                raise refused("password", "length", f"has {SHORTEST_PASSWORD} to {LONGEST_PASSWORD} characters.")
+            _long_enough("password", password)
             async with tries.gate:
                 new = await asyncio.to_thread(hash_password, password)
     session = secrets.token_urlsafe(32)

@@ -111,7 +111,9 @@ def _test(connection: Connection, actor: Actor, webhook_id: str, event_id: str, 
     at = clock.now()
     row = events.event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id
-    return webhooks.queue(connection, webhook.id, webhook.url, event_id, TEST_EVENT, events.body(row), at)
+    made = webhooks.due(webhook.id, webhook.url, event_id, TEST_EVENT, events.body(row), at)
+    webhooks.queue(connection, [made])
+    return made
 
 
 async def deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
@@ -129,10 +131,9 @@ async def redeliver(service: Service, actor: Actor, *, webhook_id: str, delivery
     return delivery(await service.store.write(webhooks.redeliver, actor, webhook_id, delivery_id, service.store.clock))
 
 
-async def signing_secret(service: Service, workspace_id: str, webhook_id: str) -> str | None:
-    """The signing secret of a subscription, None where it was removed. Raises VaultError."""
-    found = await service.store.read(sealed.get, webhooks.SECRETS, webhook_id)
-    return open_(service.ring, _place(workspace_id, webhook_id), found[FIELD]) if FIELD in found else None
+def opened(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:
+    """The signing secret of a subscription from what the store kept. Raises VaultError."""
+    return open_(service.ring, _place(workspace_id, webhook_id), text)
 
 
 def _place(workspace_id: str, webhook_id: str) -> Place:

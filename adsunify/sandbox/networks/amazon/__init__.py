@@ -1,4 +1,4 @@
-"""Amazon Ads, Sponsored Products v3, with Profiles v2 and Reporting v3, as the sheet describes them.
+"""Amazon Ads, Sponsored Products v3, with Profiles v2 and Reporting v3, as the documentation describes them.
 
 Simulated strictly: three regional hosts, vendor media types both ways, 207 batches that are judged item by item.
 `tables` holds hosts, limits and demo profiles; `entities` the four write resources; `columns` the report types.

@@ -1,4 +1,4 @@
-"""Errors in Amazon's three shapes (sheet section 15), the guard, and who and when a request is about."""
+"""Errors in Amazon's three shapes, the guard, and who and when a request is about."""
 
 import re
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ STATUS = {
     "scope": 401,
     "not_found": 404,
 }
-# section 15 (a) names six codes; those of 404, 405, 406 and 422 are our choice
+# (a) the documentation names six codes; those of 404, 405, 406 and 422 are our choice
 CODES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHORIZED",
@@ -37,15 +37,15 @@ RETRY_AFTER = {"Retry-After": "2"}
 
 
 class ItemError(Exception):
-    """Why one item of a batch is refused: one of the item error types of section 15 (c), with its reason.
+    """Why one item of a batch is refused: one of the documented item error types (c), with its reason.
 
     `where` is a JSON pointer into the request body; `more` holds members that only some types have.
     """
 
-    def __init__(self, type: str, reason: str, where: str, message: str, trigger: Any = None,  # noqa: A002
+    def __init__(self, kind: str, reason: str, where: str, message: str, trigger: Any = None,
                  more: Mapping[str, Any] | None = None) -> None:  # fmt: skip
-        super().__init__(f"{type} {reason} at {where}: {message}")
-        self.type = type
+        super().__init__(f"{kind} {reason} at {where}: {message}")
+        self.type = kind
         self.reason = reason
         self.cause = {"location": location(where), **({} if trigger is None else {"trigger": str(trigger)})}
         self.message = message
@@ -63,12 +63,12 @@ def location(pointer: str) -> str:
 
 
 def guard(request: Request) -> None:
-    """Section 1: token, client id, and on every call but profiles the profile, at the host of its region."""
+    """Token, client id, and on every call but profiles the profile, at the host of its region."""
     bearer(request)
     if request.header(CLIENT_HEADER) != request.world.client_id:
         raise Problem("client", CLIENT_HEADER, "the client id is not the one the token was issued to")
     if request.path.startswith("/v2/profiles"):
-        if SCOPE_HEADER in request.headers:  # section 3: no Scope header here
+        if SCOPE_HEADER in request.headers:  # no Scope header here
             raise Problem("value", SCOPE_HEADER, f"{SCOPE_HEADER} is not sent to profiles")
         return
     account = request.account(request.header(SCOPE_HEADER))
@@ -92,7 +92,7 @@ def today(request: Request, account: Account) -> date:
 
 def problem(request: Request, problem: Problem) -> Answer:
     """A refused request as a whole."""
-    if request.route.role == "login":  # section 2; 400 for invalid_client too: the sheet gives no other status
+    if request.route.role == "login":  # 400 for invalid_client too: the documentation gives no other status
         known = ("invalid_client", "invalid_grant", "unsupported_grant_type")
         code = problem.code if problem.code in known else "invalid_request"
         return Answer(400, {"error": code, "error_description": problem.message})
@@ -115,7 +115,8 @@ def failure(request: Request, status: int) -> Answer:
 def _body(request: Request, status: int, message: str) -> dict[str, Any]:
     """Shape (a) on the Sponsored Products resources and portfolios, (b) everywhere else.
 
-    The code of (b) is the status in digits, as the eligibility description says and the 425 of section 12 shows.
+    The code of (b) is the status in digits, as the eligibility description says and the 425 of a duplicate report
+    shows.
     """
     if re.fullmatch(r"/(sp|portfolios)(/.*)?", request.path) and not request.path.endswith("/budget/usage"):
         return {"code": CODES.get(status, CODES[500 if status >= 500 else 400]), "message": message}

@@ -1,7 +1,8 @@
 """The four write resources as tables: which members they take, and how the parts fit together.
 
-A member has a shape (wrong: the whole request is 400) and a rule (broken: only that item fails, in a 207). The sheet
-does not draw this line; we draw it between JSON types and everything that needs values (presence, enums, limits).
+A member has a shape (wrong: the whole request is 400) and a rule (broken: only that item fails, in a 207). The
+documentation does not draw this line; we draw it between JSON types and everything that needs values (presence, enums,
+limits).
 """
 
 from collections.abc import Callable, Mapping
@@ -79,11 +80,12 @@ class Resource:
 def _settle_campaign(item: Item, data: Data) -> None:
     """Defaults, dates and name of a campaign, and its budget against the bids below it."""
     before = None if item.before is None else item.before.data
-    # native default of an absent startDate: today; of dynamicBidding: down only (both our choice, the sheet is silent)
+    # native default of an absent startDate: today; of dynamicBidding: down only (both our choice, the documentation is
+    # silent)
     data.setdefault("startDate", item.today.isoformat())
     data.setdefault("dynamicBidding", {"strategy": "LEGACY_FOR_SALES", "placementBidding": []})
     _dates(item, data, before)
-    if before is not None and data["targetingType"] != before["targetingType"]:  # section 14: locked
+    if before is not None and data["targetingType"] != before["targetingType"]:  # locked
         raise ItemError("otherError", "OTHER_ERROR", f"{item.where}/targetingType", "cannot be changed")
     if item.seller:  # unique per account for sellers, vendors may repeat
         _unique(item, data, "name", item.world.entities("campaign", item.account.id))
@@ -150,7 +152,7 @@ def _settle_keyword(item: Item, data: Data) -> None:
 
 
 def _within_budget(item: Item, campaign_id: str, bid: Decimal, name: str) -> None:
-    """Section 7: a bid must not exceed the campaign's budget."""
+    """A bid must not exceed the campaign's budget."""
     campaign = item.world.find("campaign", campaign_id, item.account.id)
     if campaign is not None and bid > campaign.data["budget"]["budget"]:
         limit = {"upperLimit": str(campaign.data["budget"]["budget"])}
@@ -174,7 +176,7 @@ def _tags(value: Any, where: str) -> dict[str, str]:
     return value
 
 
-# ARCHIVED is not a state one may write: use delete (section 10)
+# ARCHIVED is not a state one may write: use delete
 _STATE = Member(ANY_TEXT, rules.one_of("ENABLED", "PAUSED"), required=True)
 _CREATE_ONLY = frozenset({CREATE})
 _PARENT = Member(ANY_TEXT, taken=_CREATE_ONLY, required=True)

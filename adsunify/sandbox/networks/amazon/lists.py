@@ -94,7 +94,8 @@ def listed(resource: Resource) -> Handler:
 
 
 def portfolios(request: Request) -> Answer:
-    """`POST /portfolios/list`. Its filters are ours by analogy: the sheet gives path, media type, id and name."""
+    """`POST /portfolios/list`. Its filters are ours by analogy: the documentation gives path, media type, id and
+    name."""
     asked, account = body_of(request, PORTFOLIO_MEDIA, _PORTFOLIO_BODY), profile(request)
     states = asked.get("stateFilter", {}).get("include", ["ENABLED"])
     found = [

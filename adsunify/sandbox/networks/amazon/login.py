@@ -1,4 +1,4 @@
-"""Login with Amazon (sheet section 2) and profiles (section 3)."""
+"""Login with Amazon and profiles."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Products: eligibility, metadata, keyword recommendations; and the budget usage of campaigns (sheet section 13).
+"""Products: eligibility, metadata, keyword recommendations; and the budget usage of campaigns.
 
 Any well-formed ASIN or SKU exists, unless it contains `missing`; one that contains `ineligible` or `processing` is
 ineligible, one that contains `warning` is eligible with a warning (so that all three statuses can be had).
@@ -103,7 +103,8 @@ def metadata(request: Request) -> Answer:
 
 
 def recommendations(request: Request) -> Answer:
-    """`POST /sp/targets/keywords/recommendations`. Accept is not in the sheet: the vendor type, JSON, or anything."""
+    """`POST /sp/targets/keywords/recommendations`. Accept is not in the documentation: the vendor type, JSON, or
+    anything."""
     accepted = request.headers.get("Accept", "*/*").lower()
     if accepted not in (RECOMMENDATION_MEDIA, "application/json", "*/*"):
         raise Problem("accept", "Accept", f"must be {RECOMMENDATION_MEDIA}")
@@ -114,7 +115,7 @@ def recommendations(request: Request) -> Answer:
     rows = [
         {
             "keyword": idea,
-            # bids are integers in hundredths (section 13, unverified)
+            # bids are integers in hundredths (unverified)
             "bidInfo": [{"matchType": match, "bid": _number(f"{idea} {match}", 40, 180)}
                         for match in ("EXACT", "PHRASE", "BROAD")],
         }

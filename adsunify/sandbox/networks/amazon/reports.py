@@ -1,4 +1,4 @@
-"""Reporting v3 (sheet section 12): create, look (PENDING, PROCESSING, COMPLETED), cancel, download."""
+"""Reporting v3: create, look (PENDING, PROCESSING, COMPLETED), cancel, download."""
 
 import gzip
 import hashlib
@@ -65,7 +65,7 @@ def create_report(request: Request) -> Answer:
     for job in request.world.entities("report", account.id):
         if job.data["request"] == given:
             detail = f"The Request is a duplicate of : {job.id}"
-            raise Refusal(Answer(425, {"code": "425", "detail": detail}))  # `detail`, as in the sheet
+            raise Refusal(Answer(425, {"code": "425", "detail": detail}))  # `detail`, as in the documentation
     data = {"request": given, "looks": 0}
     job = request.world.create("report", account.id, data, id=str(uuid.uuid4()), logged=False)
     return Answer(200, _view(request.world, job, "PENDING"))

@@ -1,4 +1,4 @@
-"""The rows of a report: one per entity of the grouping and day, only where there was activity (sheet section 12)."""
+"""The rows of a report: one per entity of the grouping and day, only where there was activity."""
 
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
@@ -94,7 +94,7 @@ def _parts(world: World, account: Account, campaign: Entity, configuration: Mapp
 def _campaign(account: Account, campaign: Entity) -> Row:
     data = campaign.data
     return {
-        "campaignId": int(campaign.id),  # ids are JSON integers in report rows (section 4)
+        "campaignId": int(campaign.id),  # ids are JSON integers in report rows
         "campaignName": data["name"],
         "campaignStatus": data["state"],
         "campaignBudgetAmount": data["budget"]["budget"],

@@ -54,7 +54,7 @@ def free(item: Item, where: str, value: Any) -> None:
 
 
 def one_of(*choices: str) -> Rule:
-    """An enum. Whether the real network answers 400 or an item error is not in the sheet: item error."""
+    """An enum. Whether the real network answers 400 or an item error is not in the documentation: item error."""
 
     def rule(item: Item, where: str, value: str) -> None:
         del item
@@ -66,18 +66,18 @@ def one_of(*choices: str) -> Rule:
 
 
 def campaign_name(item: Item, where: str, value: str) -> None:
-    """Section 17: 128 characters for sellers, 116 for vendors."""
+    """128 characters for sellers, 116 for vendors."""
     _name(where, value, NAME_LENGTH[item.account.extra["type"]])
 
 
 def ad_group_name(item: Item, where: str, value: str) -> None:
-    """Section 17: 255 characters."""
+    """255 characters."""
     del item
     _name(where, value, AD_GROUP_NAME_LENGTH)
 
 
 def keyword_text(item: Item, where: str, value: str) -> None:
-    """Section 9. The characters are those of entity names: the sheet gives no other list."""
+    """The characters are those of entity names: the documentation gives no other list."""
     del item
     _characters(where, value, KEYWORD_LENGTH)
     words = value.split(" ")
@@ -118,7 +118,7 @@ def budget(item: Item, where: str, value: dict[str, Any]) -> None:
 
 
 def default_bid(item: Item, where: str, value: Decimal) -> None:
-    """Section 15 shows the marketplace limits of an ad group's bid as a rangeError."""
+    """The documentation shows the marketplace limits of an ad group's bid as a rangeError."""
     lower, upper = item.marketplace.bid
     if not lower <= value <= upper:
         raise _range(where, value, lower, upper)
@@ -126,7 +126,7 @@ def default_bid(item: Item, where: str, value: Decimal) -> None:
 
 
 def keyword_bid(item: Item, where: str, value: Decimal | None) -> None:
-    """The schema's floor of 0.02 is a rangeError, the marketplace limits a biddingError (section 7)."""
+    """The schema's floor of 0.02 is a rangeError, the marketplace limits a biddingError."""
     if value is None:
         return
     lower, upper = item.marketplace.bid
@@ -232,7 +232,7 @@ def _range(where: str, value: Decimal | int, lower: Decimal, upper: Decimal) -> 
 
 
 def _places(item: Item, where: str, value: Decimal) -> None:
-    """Section 7: no more digits than the currency has; trailing noughts aside (35.50, and 100.0 yen, are whole)."""
+    """No more digits than the currency has; trailing noughts aside (35.50, and 100.0 yen, are whole)."""
     exponent = value.normalize().as_tuple().exponent
     if isinstance(exponent, int) and -exponent > item.marketplace.places:
         message = f"at most {item.marketplace.places} digits after the point in {item.account.currency}"

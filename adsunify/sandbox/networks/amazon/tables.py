@@ -7,19 +7,19 @@ from attrs import frozen
 
 from adsunify.sandbox.framework import Account, Login
 
-# sheet section 1: a profile is reachable only at the host of its region
+# a profile is reachable only at the host of its region
 REGION = {
     "advertising-api.amazon.com": "NA",
     "advertising-api-eu.amazon.com": "EU",
     "advertising-api-fe.amazon.com": "FE",
 }
 HOSTS = tuple(REGION)
-STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any foreign host: section 12 names none
-TOKEN_HOSTS = ("api.amazon.com", "api.amazon.co.uk", "api.amazon.co.jp")  # section 2
+STORAGE_HOST = "offline-report-storage-us-east-1-prod.s3.amazonaws.com"  # any foreign host: none is documented
+TOKEN_HOSTS = ("api.amazon.com", "api.amazon.co.uk", "api.amazon.co.jp")
 CLIENT_HEADER = "Amazon-Advertising-API-ClientId"
 SCOPE_HEADER = "Amazon-Advertising-API-Scope"
 
-# section 2: codes live 5 minutes and serve once; refresh tokens neither end nor rotate; prefixes are part of the token
+# codes live 5 minutes and serve once; refresh tokens neither end nor rotate; prefixes are part of the token
 LOGIN = Login(
     pages=(("www.amazon.com", "/ap/oa"), ("eu.account.amazon.com", "/ap/oa"), ("apac.account.amazon.com", "/ap/oa")),
     needed=("advertising::campaign_management",),
@@ -41,7 +41,7 @@ REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
 
 @frozen
 class Marketplace:
-    """Limits of one marketplace in major units (section 7, marketplace limits); `places`: digits after the point.
+    """Limits of one marketplace in major units (marketplace limits); `places`: digits after the point.
 
     `locale`: the one foreign language keywords may be given in (description of nativeLanguageLocale), if any.
     """
@@ -59,7 +59,7 @@ MARKETPLACES: Mapping[str, Marketplace] = {
     "JP": Marketplace("A1VC38T7YXB528", (Decimal(2), Decimal(100_000)), (Decimal(100), Decimal(21_000_000)), 0),
 }
 
-# One profile per region. The seller of JP has no `accountInfo.name` (section 3: may be missing for sellers), and its
+# One profile per region. The seller of JP has no `accountInfo.name` (may be missing for sellers), and its
 # id does not fit into a binary double: whoever reads the 64-bit integer as one gets another id.
 ACCOUNTS = (
     Account(
@@ -76,12 +76,12 @@ ACCOUNTS = (
     ),
 )  # fmt: skip
 
-NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names, section 17
+NAME_LENGTH = {"seller": 128, "vendor": 116}  # campaign names
 AD_GROUP_NAME_LENGTH = 255
 KEYWORD_LENGTH, KEYWORD_WORDS = 80, 10
 ITEMS = 1000  # of one request array, and of one page
-# Section 17 lists the signs and says "selected ranges" of scripts; the exact code points are our choice: Latin-1 and
-# Extended-A letters, kana, kanji with their iteration mark, Devanagari, Tamil, Arabic.
+# The documentation lists the signs and says "selected ranges" of scripts; the exact code points are our choice: Latin-1
+# and Extended-A letters, kana, kanji with their iteration mark, Devanagari, Tamil, Arabic.
 NAME_CHARACTERS = (
     r"A-Za-z0-9 \-$\"'&()*+,./:;=?|"
     r"\u00C0-\u017F\u3005\u3040-\u30FF\u4E00-\u9FFF\u0900-\u097F\u0B80-\u0BFF\u0600-\u06FF"

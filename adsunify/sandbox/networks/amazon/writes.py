@@ -15,7 +15,7 @@ FAULTS = frozenset({"partial", "error_in_200"})
 
 
 def body_of(request: Request, media: str, check: Callable[[Any, str], Any]) -> Any:
-    """The checked body of a call whose Content-Type and Accept are both the resource's vendor type (section 1)."""
+    """The checked body of a call whose Content-Type and Accept are both the resource's vendor type."""
     request.media(media)
     request.accept(media)
     request.query()
@@ -102,7 +102,7 @@ def _each(request: Request, resource: Resource, items: list[Any],
 
 
 def _wants_whole(request: Request) -> bool:
-    """`Prefer: return=representation` (section 1); RFC 7240's other value is the default."""
+    """`Prefer: return=representation`; RFC 7240's other value is the default."""
     wanted = request.headers.get("Prefer")
     if wanted not in (None, "return=representation", "return=minimal"):
         raise Problem("value", "Prefer", "must be return=representation", wanted)

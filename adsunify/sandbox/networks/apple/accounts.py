@@ -1,4 +1,4 @@
-"""The user, its organization, its ad accounts and what was delegated to them (sheet, section 3)."""
+"""The user, its organization, its ad accounts and what was delegated to them."""
 
 from adsunify.sandbox.framework import Answer, Problem, Request, choice
 from adsunify.sandbox.networks.apple.answers import absent, account_of, answered

@@ -1,4 +1,4 @@
-"""Envelopes, the native error shapes (sheet, sections 1, 2 and 15), the guard, and pages."""
+"""Envelopes, the native error shapes, the guard, and pages."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 from adsunify.sandbox.framework import Account, Answer, Problem, Request, bearer, text
 
-# Code of a problem: HTTP status and Apple's word. Everything else is a VALIDATION_ERROR (section 15).
+# Code of a problem: HTTP status and Apple's word. Everything else is a VALIDATION_ERROR.
 _CODES: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "unauthorized"),
     "token_invalid": (401, "unauthorized"),
@@ -23,7 +23,7 @@ _STATUS_CODES = {400: "bad_request", 401: "unauthorized", 403: "forbidden", 404:
                  429: "rate_limit_exceeded"}  # fmt: skip
 _LIMIT, _RESET, _RETRY = 1000, 60, 7
 _OAUTH = ("invalid_client", "unsupported_grant_type", "invalid_scope")
-# Without X-AP-Context (section 1); of the others every call names its ad account.
+# Without X-AP-Context; of the others every call names its ad account.
 _WITHOUT_ACCOUNT = re.compile(r"/v1/(me|acls|orgs/[^/]+|advertiser-resources)")
 
 
@@ -38,7 +38,7 @@ def _headers(remaining: int = _LIMIT - 1) -> dict[str, str]:
 
 def problem(request: Request, problem: Problem) -> Answer:
     """A refused request."""
-    if request.route.role == "login":  # the shape of OAuth (section 2, unverified)
+    if request.route.role == "login":  # the shape of OAuth (unverified)
         return Answer(400, {"error": problem.code if problem.code in _OAUTH else "invalid_request"})
     status, _ = native_code(problem)
     return answered({"error": native_error(problem)}, status)
@@ -50,7 +50,7 @@ def native_code(problem: Problem) -> tuple[int, str]:
 
 
 def native_error(problem: Problem) -> dict[str, Any]:
-    """The content of `error`. A 404 has the other shape that the pages show (section 15; where is chosen)."""
+    """The content of `error`. A 404 has the other shape that the pages show (where is chosen)."""
     status, code = native_code(problem)
     if status == 404:
         return {"errors": [{"code": code, "message": problem.message}]}
@@ -98,7 +98,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}")
 
 
 def instant(value: Any, where: str) -> str:
-    """`yyyy-MM-dd'T'HH:mm:ss.SSS`: UTC, and nothing says so (section 8)."""
+    """`yyyy-MM-dd'T'HH:mm:ss.SSS`: UTC, and nothing says so."""
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
         raise Problem("value", where, "must be yyyy-MM-dd'T'HH:mm:ss.SSS, UTC without a suffix")
     try:

@@ -1,4 +1,4 @@
-"""Apps, product pages, eligibility, places and languages (sheet, section 13). The entries are a choice of real ones."""
+"""Apps, product pages, eligibility, places and languages. The entries are a choice of real ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -56,7 +56,8 @@ def app(request: Request) -> Answer:
 
 def _app(adam_id: str) -> dict[str, Any]:
     name = _APPS.get(adam_id, f"App {adam_id}")
-    # the sheet does not say under which member the name stands: both words of v5 and of the other objects (chosen)
+    # the documentation does not say under which member the name stands: both words of v5 and of the other objects
+    # (chosen)
     return {
         "adamId": int(adam_id),
         "name": name,

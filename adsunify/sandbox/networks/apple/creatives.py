@@ -1,4 +1,4 @@
-"""Creatives: those of the ad account, and whatever id is well-formed and not known here (sheet, sections 5 and 16)."""
+"""Creatives: those of the ad account, and whatever id is well-formed and not known here."""
 
 import uuid
 from typing import Any

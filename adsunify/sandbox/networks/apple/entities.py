@@ -1,4 +1,4 @@
-"""Campaigns, ad groups, ads, keywords and creatives as Apple answers them (sheet, sections 4, 10 and 11)."""
+"""Campaigns, ad groups, ads, keywords and creatives as Apple answers them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The members of the objects and of their updates (sheet, sections 5, 7, 8, 9, 10 and 14)."""
+"""The members of the objects and of their updates."""
 
 import re
 from collections.abc import Mapping
@@ -39,7 +39,7 @@ APP_ID = foreign("[1-9][0-9]{0,18}")
 
 
 def _amount(value: Any, where: str) -> str:
-    """A decimal string in major units without a leading zero, of at most two places (section 7)."""
+    """A decimal string in major units without a leading zero, of at most two places."""
     if not isinstance(value, str) or not _AMOUNT.fullmatch(value) or Decimal(value) == 0:
         raise Problem("value", where, "must be a positive decimal string with at most two places")
     return value
@@ -88,7 +88,7 @@ _NAME = text(1, LONGEST_NAME)
 _STATUS = choice(*STATUSES)
 _TIMES: Mapping[str, Check] = {"startTime": instant, "endTime": instant}
 
-# What may change, then what is set at creation: kind -> required and optional members (section 14).
+# What may change, then what is set at creation: kind -> required and optional members.
 _CHANGING: Mapping[str, Mapping[str, Check]] = {
     "campaign": {
         "name": _NAME,

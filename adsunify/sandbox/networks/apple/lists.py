@@ -1,4 +1,4 @@
-"""POST /{word}/query: filters, sorting, pages (sheet, section 11)."""
+"""POST /{word}/query: filters, sorting, pages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The client secret, a JWT, against an access token (sheet, section 2)."""
+"""The client secret, a JWT, against an access token."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""POST /reports/apps/{level}/query, answered at once (sheet, section 12)."""
+"""POST /reports/apps/{level}/query, answered at once."""
 
 from collections.abc import Mapping
 from datetime import date, timedelta
@@ -97,7 +97,7 @@ def _days(wanted: Mapping[str, str], today: date) -> list[date]:
 
 
 def _campaigns(filters: list[dict[str, Any]]) -> set[str]:
-    """The ids of the one filter that is required. IN is unverified in reports (section 12): here it works."""
+    """The ids of the one filter that is required. IN is unverified in reports: here it works."""
     for position, one in enumerate(filters):
         where = f"/filters/{position}"
         if one["field"] != "campaignId":

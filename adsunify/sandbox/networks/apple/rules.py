@@ -1,4 +1,4 @@
-"""What must be true of an object beside its members' types (sheet, sections 3, 5, 6, 7, 8, 9 and 17)."""
+"""What must be true of an object beside its members' types."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -96,7 +96,7 @@ def _audience(targeting: Mapping[str, Any], above: Entity, promoted: str) -> Non
     countries = above.data["targeting"]["countryOrRegion"]["include"]
     if not set(given.get("country", [])) <= set(countries):
         raise refused("/targeting/country", "must be of the campaign's countries")
-    for name in ("adminArea", "locality"):  # a rule of v5, unverified (section 9)
+    for name in ("adminArea", "locality"):  # a rule of v5, unverified
         if name in targeting and len(countries) != 1:
             raise refused(f"/targeting/{name}", "needs a campaign with exactly one country")
     for name in ("minAge", "maxAge"):
@@ -153,7 +153,7 @@ def _money(value: Data, where: str, account: Account) -> None:
     """The currency of the ad account, which is put in where it was left out, and its decimals."""
     if value.setdefault("currency", account.currency) != account.currency:
         raise refused(f"{where}/currency", "must be the currency of the ad account")
-    if account.currency in WHOLE_CURRENCIES and "." in value["amount"]:  # unverified (section 7)
+    if account.currency in WHOLE_CURRENCIES and "." in value["amount"]:  # unverified
         raise refused(f"{where}/amount", f"{account.currency} has no decimals")
 
 

@@ -16,7 +16,7 @@ CREATIVES: tuple[tuple[int, str, str, str], ...] = (
     (4, "DEFAULT_PRODUCT_PAGE", "VALID", DEMO_APP),
     (5, CUSTOM_PAGE, "VALID", "1440000002"),
 )
-# 880001 is the creative of the sheet's example, and belongs to its ad account.
+# 880001 is the creative of the documented example, and belongs to its ad account.
 _FIRST_CREATIVE = {"7001": 880000, "7002": 880100, "7003": 880200}
 _COUNTRIES = {"USD": "US", "JPY": "JP", "EUR": "DE"}
 _SINCE = "2024-02-01T08:00:00.000"

@@ -1,4 +1,4 @@
-"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 6, 9, 11, 12 and 17)."""
+"""Hosts, enumerations, limits and the demo accounts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from adsunify.sandbox.framework import Account, Login
 API = ("api.ads.apple.com",)
 TOKEN_HOST = "appleid.apple.com"
 
-# The login (section 2): no consent page and no refresh token. The demo's credentials stand here again.
+# The login: no consent page and no refresh token. The demo's credentials stand here again.
 LOGIN = Login(pages=(), access_seconds=3600, refreshes=False)
 SCOPE = "searchadsorg"
 AUDIENCE = "https://appleid.apple.com"
@@ -26,7 +26,7 @@ STATUSES = ("ENABLED", "PAUSED")
 APP, BRAND = "APPSTORE_APP", "BUSINESS_BRAND"
 BILLING_EVENTS = ("TAPS", "IMPRESSIONS")
 PRICING_MODELS = ("CPT", "CPM", "CPA")
-# Type of bidding: its goal, and what it can promote (section 6).
+# Type of bidding: its goal, and what it can promote.
 STRATEGIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "MANUAL_CPT": ("TAP", (APP, BRAND)),
     "MAX_CONVERSIONS": ("INSTALL", (APP,)),
@@ -43,12 +43,12 @@ MATCHES: Mapping[str, tuple[str, ...]] = {APP: ("EXACT", "BROAD"), BRAND: ("PHRA
 CREATIVE_TYPES = ("DEFAULT_PRODUCT_PAGE", "CUSTOM_PRODUCT_PAGE", "LOCAL_ADS_SEARCH_CREATIVE")
 DESTINATIONS = ("APP_STORE_PRODUCT_PAGE", "LOCAL_ADS_PLACECARD")
 CUSTOM_PAGE = "CUSTOM_PRODUCT_PAGE"
-# Currencies without minor units: the only one of section 7's list.
+# Currencies without minor units: the only one that the documentation names.
 WHOLE_CURRENCIES = ("JPY",)
 LONGEST_NAME, LONGEST_KEYWORD = 200, 80
 LONGEST_PAGE = 1000  # documented for campaigns; for the others chosen. A larger page is cut to it (chosen)
 USUAL_PAGE = 20  # chosen
-MOST_BULK_ITEMS = 1000  # chosen: the sheet knows none
+MOST_BULK_ITEMS = 1000  # chosen: the documentation knows none
 USUAL_REPORT_PAGE, LONGEST_REPORT_PAGE = 100, 5000
 DEMO_APP = "1440000001"
 STOREFRONTS = (
@@ -82,7 +82,7 @@ def _account(
     return Account(str(native_id), name, currency, timezone, {"native": native})
 
 
-# 7001 is the ad account of the sheet's example. The last two cannot run the unified format: one pays by invoice, one
+# 7001 is the ad account of the documented example. The last two cannot run the unified format: one pays by invoice, one
 # is for Maps only.
 ACCOUNTS = (
     _account(7002, "Demo New York", "USD", "America/New_York"),

@@ -1,4 +1,4 @@
-"""POST, PUT and DELETE of one object, and the bulk calls of keywords (sheet, sections 5, 10, 11, 14 and 15)."""
+"""POST, PUT and DELETE of one object, and the bulk calls of keywords."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +38,7 @@ def create(request: Request) -> Answer:
 def update(request: Request) -> Answer:
     """PUT /{word}/{id}: what is absent stays, and an object or array that is given replaces the whole of it.
 
-    Whether the siblings in a nested object survive is unverified (section 11): here they do not.
+    Whether the siblings in a nested object survive is unverified: here they do not.
     """
     request.query()
     account, kind = account_of(request), KINDS[request.slots["word"]]

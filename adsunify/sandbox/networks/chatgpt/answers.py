@@ -1,4 +1,4 @@
-"""Errors (sheet, section 15), the guard (sections 1 and 2), arrays in queries and lists with cursors (section 11)."""
+"""Errors, the guard, arrays in queries and lists with cursors."""
 
 import re
 import uuid
@@ -19,7 +19,7 @@ from adsunify.sandbox.framework import (
 )
 from adsunify.sandbox.networks.chatgpt.tables import KEY_WITHOUT_ACCESS, KEYS
 
-# Code of a problem: HTTP status, and the `code` of the error (of which the sheet names only `invalid_type`).
+# Code of a problem: HTTP status, and the `code` of the error (of which the documentation names only `invalid_type`).
 _CODES: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "invalid_api_key"),
     "token_invalid": (401, "invalid_api_key"),
@@ -35,12 +35,12 @@ _CODES: Mapping[str, tuple[int, str]] = {
     "unknown": (400, "unknown_parameter"),
 }
 _FIRST_SERVER_ERROR = 500
-# Default signatures of clients that the edge turns away (section 1). Which ones is chosen.
+# Default signatures of clients that the edge turns away. Which ones is chosen.
 _TURNED_AWAY = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
 
 
 def problem(request: Request, problem: Problem) -> Answer:
-    """A refused request. A feature that is not enabled says `server_error` (field report, section 15)."""
+    """A refused request. A feature that is not enabled says `server_error` (field report)."""
     if problem.code == "feature":
         return _error(request, 403, problem.message, None, None, "server_error")
     status, code = _CODES.get(problem.code, (400, "invalid_value"))
@@ -49,7 +49,7 @@ def problem(request: Request, problem: Problem) -> Answer:
 
 
 def failure(request: Request, status: int) -> Answer:
-    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After (section 15)."""
+    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
     if status >= _FIRST_SERVER_ERROR:  # "sometimes `error` is a plain string"
         return Answer(status, {"error": "The server had an error while processing your request."}, _headers(request))
     message = f"Invalid URL ({request.method} {request.path})" if status == 404 else f"HTTP {status}"
@@ -86,7 +86,7 @@ def absent(what: str) -> Problem:
 
 
 def not_enabled(request: Request) -> Refusal:
-    """What is raised where an endpoint is not enabled for the account: 404 (section 15)."""
+    """What is raised where an endpoint is not enabled for the account: 404."""
     return Refusal(failure(request, 404))
 
 
@@ -118,7 +118,7 @@ def asked(
     optional: Mapping[str, Check],
     arrays: Mapping[str, Check],
 ) -> dict[str, Any]:
-    """The checked query. An array is `name[]`, once for each item; `name` alone is `invalid_type` (section 11)."""
+    """The checked query. An array is `name[]`, once for each item; `name` alone is `invalid_type`."""
     found: dict[str, Any] = {name: [] for name in arrays}
     single: dict[str, str] = {}
     for name, value in request.pairs:

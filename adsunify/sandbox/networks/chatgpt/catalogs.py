@@ -1,4 +1,4 @@
-"""The ad account, places, event settings, sources and audiences (sheet, sections 3 and 13)."""
+"""The ad account, places, event settings, sources and audiences."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Conversions by day (sheet, section 12, call B): a read in spite of POST."""
+"""Conversions by day: a read in spite of POST."""
 
 from collections.abc import Mapping
 from datetime import date

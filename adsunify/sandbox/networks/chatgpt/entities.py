@@ -1,4 +1,4 @@
-"""Campaigns, ad groups and ads as they are read: one and lists (sheet, sections 4, 10 and 11)."""
+"""Campaigns, ad groups and ads as they are read: one and lists."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from adsunify.sandbox.framework import Answer, Entity, Problem, Request, World, 
 from adsunify.sandbox.networks.chatgpt.answers import LIST, absent, account_of, answered, asked, listed
 from adsunify.sandbox.networks.chatgpt.tables import ABOVE, CURRENCIES, KINDS, PARENT_KEY, PLACES
 
-REVIEW_SECONDS = 300  # "minutes usually" (section 10)
+REVIEW_SECONDS = 300  # "minutes usually"
 _INCLUDES: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),
@@ -16,7 +16,7 @@ _INCLUDES: Mapping[str, tuple[str, ...]] = {
 
 
 def list_all(request: Request) -> Answer:
-    """GET of a list. Below the account it needs its parent, as the document marks it (section 4), and holds what is
+    """GET of a list. Below the account it needs its parent, as the document marks it, and holds what is
     archived too (chosen)."""
     kind, account = KINDS[request.slots["kind"]], account_of(request)
     required = {PARENT_KEY[kind]: text()} if kind in PARENT_KEY else {}
@@ -67,7 +67,7 @@ def review(world: World, ad: Entity) -> dict[str, str]:
 
 
 def view(world: World, entity: Entity, include: list[str] | None = None) -> dict[str, Any]:
-    """An object as it is answered. The parent is not in it (section 4); what starts with `_` is the sandbox's own."""
+    """An object as it is answered. The parent is not in it; what starts with `_` is the sandbox's own."""
     data: dict[str, Any] = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     whole = {
         "id": entity.id,
@@ -90,7 +90,7 @@ def view(world: World, entity: Entity, include: list[str] | None = None) -> dict
 
 
 def _expanded(targeting: Mapping[str, Any]) -> dict[str, Any]:
-    """Each place of `include` with what is known about it (section 9)."""
+    """Each place of `include` with what is known about it."""
     places = targeting.get("locations", {}).get("include")
     if places is None:
         return dict(targeting)
@@ -131,6 +131,6 @@ def _bid_too_low(world: World, entity: Entity) -> bool:
 
 
 def not_archived(entity: Entity) -> None:
-    """Problem where an object is archived: that is final (section 10)."""
+    """Problem where an object is archived: that is final."""
     if entity.data["status"] == "archived":
         raise Problem("rule", "/status", f"The {entity.kind} is archived and cannot be changed.")

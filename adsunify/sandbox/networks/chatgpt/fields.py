@@ -1,4 +1,4 @@
-"""What each body is made of: members, types and enumerations (sheet, sections 5, 7, 8, 9, 11 and 17)."""
+"""What each body is made of: members, types and enumerations."""
 
 import re
 from collections.abc import Mapping
@@ -61,7 +61,7 @@ _PLACE = record(
 _PLACES = record(
     optional={"countries": listing(text(2, 2, "[A-Z]{2}")), "include": listing(_PLACE, 0, 2500)},
 )
-# An empty array of platforms, or an empty object, is refused (section 9).
+# An empty array of platforms, or an empty object, is refused.
 _TARGETING = record(
     optional={
         "locations": _PLACES,
@@ -118,7 +118,7 @@ CREATE: Mapping[str, Check] = {
         optional={"landing_page_configuration": _LANDING_PAGE},
     ),
 }
-# Only what is sent changes; null clears what stands as nullable here (section 11).
+# Only what is sent changes; null clears what stands as nullable here.
 UPDATE: Mapping[str, Check] = {
     "campaign": record(
         optional={

@@ -55,7 +55,7 @@ def days(since: date, until: date) -> Iterator[date]:
 
 
 def of_ad(world: World, ad: Entity, day: date) -> Mapping[str, int]:
-    """The figures of one ad on one day of its account's time zone; conversions only once the day is over (section 12).
+    """The figures of one ad on one day of its account's time zone; conversions only once the day is over.
 
     The day of which an ad is half there counts whole.
     """

@@ -1,4 +1,4 @@
-"""Delivery by day (sheet, section 12, call A): one row per entity and day, flat, money in major units."""
+"""Delivery by day: one row per entity and day, flat, money in major units."""
 
 import hashlib
 from collections.abc import Mapping

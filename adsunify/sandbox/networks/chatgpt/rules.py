@@ -1,4 +1,4 @@
-"""What must be true of an object beside its members' types (sheet, sections 5, 6, 7, 8, 9, 10 and 14)."""
+"""What must be true of an object beside its members' types."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -30,7 +30,7 @@ def campaign(world: World, account: Account, new: Mapping[str, Any], old: Mappin
 
 
 def budget_change(world: World, entity: Entity, new: Mapping[str, Any]) -> None:
-    """Lifetime may become daily, once; daily never becomes lifetime (section 14); not below what is spent."""
+    """Lifetime may become daily, once; daily never becomes lifetime; not below what is spent."""
     old = entity.data["budget"]
     if _LIFETIME in new:
         if _DAILY in old:
@@ -51,7 +51,7 @@ def _budget(account: Account, given: Mapping[str, int]) -> None:
 
 
 def _goal(world: World, account: Account, events: list[str]) -> None:
-    """Exactly one active standard event that has a source (section 6)."""
+    """Exactly one active standard event that has a source."""
     where = "/conversion_event_setting_ids"
     if not account.extra["conversions"]:
         raise Problem("feature", where, "Conversion bidding is not enabled")

@@ -1,4 +1,4 @@
-"""The tables of the simulated OpenAI Advertiser API (sheet, sections 1, 2, 3, 7, 9, 10, 13 and 17)."""
+"""The tables of the simulated OpenAI Advertiser API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ SELF_SERVE_CAP = 5000
 MICROS = 1_000_000
 LEAST_BUDGET = 1_000_000
 BIDDING_TYPES = ("impressions", "clicks", "conversions")
-# The billing event that a bidding type goes with, and the strategy beside fixed_bid (section 6; that a maximizing
+# The billing event that a bidding type goes with, and the strategy beside fixed_bid (that a maximizing
 # strategy goes with one bidding type alone is chosen).
 BILLING: Mapping[str, str] = {"impressions": "impression", "clicks": "click", "conversions": "click"}
 MAXIMIZING: Mapping[str, str] = {"maximize_clicks": "clicks", "maximize_conversions": "conversions"}
@@ -31,7 +31,7 @@ PLATFORMS = ("android_app", "android_web", "desktop_web", "ios_app", "ios_web", 
 
 @frozen
 class Currency:
-    """What depends on the currency, in micros (section 7 gives no figures but 10000 for USD: the others are chosen)."""
+    """What depends on the currency, in micros (only 10000 for USD is documented: the others are chosen)."""
 
     smallest_unit: int
     least_daily: int
@@ -88,7 +88,7 @@ ACCOUNTS = (
         },
         pixels=False,
     ),
-    # What can be absent is absent here (section 3), and nothing is approved yet.
+    # What can be absent is absent here, and nothing is approved yet.
     _account(
         "sandbox-chatgpt-key-paris",
         {

@@ -1,4 +1,4 @@
-"""Creating, updating and switching (sheet, sections 4, 5, 10, 11 and 14). Everything is a POST that answers 200."""
+"""Creating, updating and switching. Everything is a POST that answers 200."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from adsunify.sandbox.networks.chatgpt.fields import CREATE, IDEMPOTENCY_KEY, UP
 from adsunify.sandbox.networks.chatgpt.tables import ABOVE, KINDS, PARENT_KEY, PREFIXES, SELF_SERVE_CAP
 
 _STATUSES = {"activate": "active", "pause": "paused", "archive": "archived"}
-# What a campaign is that is not told (section 5), and what every read answers.
+# What a campaign is that is not told, and what every read answers.
 _BORN: Mapping[str, Mapping[str, Any]] = {
     "campaign": {
         "description": None,
@@ -50,7 +50,7 @@ def create(request: Request) -> Answer:
         return answered(request, before.data["answer"])
     made = _created(request, kind, account, CREATE[kind](given, ""), key=key is not None)
     answer = view(request.world, made)
-    if once is not None:  # a refusal is not kept (chosen: unverified in section 5)
+    if once is not None:  # a refusal is not kept (chosen, unverified)
         kept = {"path": request.path, "given": given, "answer": answer}
         request.world.create("idempotency", account.id, kept, id=once, logged=False)
     return answered(request, answer)
@@ -110,7 +110,7 @@ def _kept(
     world = request.world
     if kind == "campaign":
         targeting = data.get("targeting")
-        if targeting is None:  # all available locations (section 9)
+        if targeting is None:  # all available locations
             data = {**data, "targeting": {}}
         elif "platforms" in targeting and targeting["platforms"] is None:
             data = {**data, "targeting": {name: one for name, one in targeting.items() if name != "platforms"}}
@@ -131,12 +131,12 @@ def _kept(
 
 
 def _targeting(new: Mapping[str, Any], old: Mapping[str, Any] | None) -> dict[str, Any]:
-    """An update of platforms alone keeps locations and audiences (section 11); any other one replaces all."""
+    """An update of platforms alone keeps locations and audiences; any other one replaces all."""
     return {**(old or {}), **new} if {*new} == {"platforms"} else dict(new)
 
 
 def _no_key(request: Request) -> None:
-    """Only creates take an Idempotency-Key (section 5); elsewhere it is refused here (chosen)."""
+    """Only creates take an Idempotency-Key; elsewhere it is refused here (chosen)."""
     if "Idempotency-Key" in request.headers:
         raise Problem("header", "Idempotency-Key", "is not accepted here")
 

@@ -1,4 +1,4 @@
-"""The simulated Google Ads API v26, from the network sheet alone: an independent second reading.
+"""The simulated Google Ads API v26, from the documentation alone: an independent second reading.
 
 `tables` says what there is, `catalogs` what every account finds, `messages` how JSON is read by those tables,
 `connect` who may call, `operations` and `rules` what a mutate does and refuses, `gaql`, `rows` and `search` answer

@@ -26,7 +26,7 @@ ACCOUNTS = (
     _account("5550003331", "Demo Closed", "GBP", "Europe/London", status="CANCELED"),
 )
 
-# code -> name, symbol, billable unit in micros; 10^(6 - ISO exponent), unverified per currency (sheet 7)
+# code -> name, symbol, billable unit in micros; 10^(6 - ISO exponent), unverified per currency
 CURRENCIES: Mapping[str, tuple[str, str, int]] = {
     "AUD": ("Australian Dollar", "A$", 10_000), "BRL": ("Brazilian Real", "R$", 10_000),
     "CAD": ("Canadian Dollar", "CA$", 10_000), "CHF": ("Swiss Franc", "CHF", 10_000),
@@ -65,7 +65,7 @@ _NUMBERS = (
 )
 COUNTRIES: Mapping[int, str] = {2000 + int(number): code for code, number in re.findall("([A-Z]{2})([0-9]+)", _NUMBERS)}
 _EU = set(re.findall("..", "ATBEBGHRCYCZDKEEFIFRDEGRHUIEITLVLTLUMTNLPLPTROSKSIESSE"))
-_REGIONS = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google (sheet 9)
+_REGIONS = {"GL", "GI", "HK"}  # countries to ISO, `Region` to Google
 _NAMES = {"DE": "Germany", "DK": "Denmark", "FR": "France", "GB": "United Kingdom", "JP": "Japan", "NO": "Norway",
           "SE": "Sweden", "US": "United States"}  # fmt: skip
 # id -> name, canonical name, country, type

@@ -1,4 +1,4 @@
-"""Consent, tokens, headers and who may reach which customer (sheet sections 1 to 3)."""
+"""Consent, tokens, headers and who may reach which customer."""
 
 import re
 from typing import Any
@@ -20,7 +20,7 @@ from adsunify.sandbox.framework import (
 from adsunify.sandbox.networks.google.errors import answer
 from adsunify.sandbox.networks.google.tables import LOGIN_HOST, SCOPE
 
-# offline and consent: both needed to always get a refresh token (sheet 2); so here both are required
+# offline and consent: both needed to always get a refresh token; so here both are required
 LOGIN = Login(
     pages=((LOGIN_HOST, "/o/oauth2/v2/auth"),),
     needed=(SCOPE,),

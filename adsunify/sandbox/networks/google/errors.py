@@ -1,4 +1,4 @@
-"""Errors in the native shape (sheet section 15). A Problem of ours has a native code: `campaignError.X`."""
+"""Errors in the native shape. A Problem of ours has a native code: `campaignError.X`."""
 
 import re
 import secrets
@@ -11,7 +11,8 @@ from adsunify.sandbox.networks.google.messages import snake
 FAILURE = "type.googleapis.com/google.ads.googleads.v26.errors.GoogleAdsFailure"
 PLAIN = None  # an error without a GoogleAdsFailure
 
-# what the framework finds -> native code. The sheet names none for a malformed message: INVALID_VALUE is our choice.
+# what the framework finds -> native code. The documentation names none for a malformed message: INVALID_VALUE is our
+# choice.
 FOUND: Mapping[str, str | None] = {
     "unreadable": PLAIN, "media_type": PLAIN, "token_missing": PLAIN,
     "duplicate": "fieldError.INVALID_VALUE",
@@ -120,7 +121,7 @@ def _error(status: int, message: str | None, code: str | None, error: Mapping[st
 
 
 def _location(where: str) -> list[dict[str, Any]]:
-    """A pointer as field path elements; an index of 0 is a default value, and left out (sheet 15)."""
+    """A pointer as field path elements; an index of 0 is a default value, and left out."""
     elements: list[dict[str, Any]] = []
     for step in where.split("/")[1:]:
         if re.fullmatch("[0-9]+", step) and elements:

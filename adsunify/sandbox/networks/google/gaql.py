@@ -1,4 +1,4 @@
-"""The Google Ads Query Language, as far as the sheet uses it (section 11): text into a Query, nothing about data."""
+"""The Google Ads Query Language, as far as the documentation uses it: text into a Query, nothing about data."""
 
 import re
 from collections.abc import Callable
@@ -44,7 +44,7 @@ def parse(text: str) -> Query:
 def like(pattern: str) -> Callable[[str], bool]:
     """Whether a text is LIKE the pattern: `%` any text, `_` one character, `[x]` that character itself.
 
-    Upper and lower case are the same (the sheet does not say).
+    Upper and lower case are the same (the documentation does not say).
     """
     built, place = "", 0
     while place < len(pattern):

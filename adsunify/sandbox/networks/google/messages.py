@@ -1,4 +1,4 @@
-"""Protobuf JSON by table: what a message may hold; how it is read, masked and written (sheet sections 1 and 11)."""
+"""Protobuf JSON by table: what a message may hold; how it is read, masked and written."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -86,7 +86,8 @@ def received(request: Request, kind: Kind) -> Any:
 
 
 def read(kind: Kind, value: Any, where: str) -> Any:
-    """A value as its kind demands it. Int64 must be a string, as the sheet writes it (protobuf would take numbers)."""
+    """A value as its kind demands it. Int64 must be a string, as the documentation writes it (protobuf would take
+    numbers)."""
     match kind.name:
         case "text":
             return _TEXT(value, where)
@@ -145,7 +146,7 @@ def defaulted(fields: Fields, data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def laid(fields: Fields, data: Mapping[str, Any], update: Any, path: Sequence[str]) -> dict[str, Any]:
-    """`data` with the field at `path` taken from `update`; what is absent there is cleared (sheet 11)."""
+    """`data` with the field at `path` taken from `update`; what is absent there is cleared."""
     name, result, given = path[0], dict(data), update if isinstance(update, Mapping) else {}
     if len(path) > 1:
         result[name] = laid(fields[name].kind.fields, result.get(name, {}), given.get(name), path[1:])

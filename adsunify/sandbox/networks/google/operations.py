@@ -1,4 +1,4 @@
-"""`googleAds:mutate` and the mutates of single resources (sheet sections 5, 10 and 11)."""
+"""`googleAds:mutate` and the mutates of single resources."""
 
 import re
 from collections.abc import Mapping
@@ -49,7 +49,7 @@ def mutate(request: Request) -> Answer:
 
 
 def mutate_one(request: Request) -> Answer:
-    """Operations of one kind (the alternative of sheet 5)."""
+    """Operations of one kind (the documented alternative)."""
     account = _served(request)
     collection = request.slots["collection"]
     resource = next(one for one in RESOURCES if one.collection == collection)
@@ -198,14 +198,14 @@ class _Batch:
 
     def remove(self, resource: Resource, name: str, where: str) -> str:
         entity, world = self.touch(resource, name, where), self.request.world
-        if resource.kind == "criterion":  # gone altogether: the queries of sheet 11 do not ask for its status
+        if resource.kind == "criterion":  # gone altogether: the queries of the documentation do not ask for its status
             world.remove(entity)
             return name
         users = [one for one in world.entities("campaign", self.account.id) if one.data["status"] != "REMOVED"]
         if resource.kind == "budget" and any(one.data["campaignBudget"] == name for one in users):
             raise Problem("campaignBudgetError.CAMPAIGN_BUDGET_IN_USE", where, "A campaign uses the budget.")
         world.put(entity, {**entity.data, "status": "REMOVED"})
-        if resource.kind == "campaign":  # a budget that is not shared follows its campaign (sheet 11)
+        if resource.kind == "campaign":  # a budget that is not shared follows its campaign
             budget = world.find("budget", entity.data["campaignBudget"].rpartition("/")[2])
             if budget is not None and not budget.data["explicitlyShared"]:
                 world.put(budget, {**budget.data, "status": "REMOVED"})
@@ -265,7 +265,7 @@ class _Batch:
             data["campaignBudget"] = resource_name(found)
 
     def money(self, fields: Fields, data: Mapping[str, Any], where: str) -> None:
-        """Bids: above 0, and multiples of the currency's billable unit (sheet 7)."""
+        """Bids: above 0, and multiples of the currency's billable unit."""
         unit = catalogs.unit(self.account)
         for one, value, at in leaves(fields, data, where):
             if one.kind.name != "money" or value is None:

@@ -18,7 +18,7 @@ from adsunify.sandbox.networks.google.tables import BY_KIND
 
 Row = dict[str, Any]
 _REVIEW = timedelta(minutes=1)
-_MONTHS = 37  # older days are not available (sheet 12)
+_MONTHS = 37  # older days are not available
 
 
 def entities(kind: str) -> Callable[[Request, Account, Query], Iterable[Row]]:
@@ -187,7 +187,7 @@ def _seen(request: Request, account: Account, entity: Entity, users: Counter[str
 
 
 def _serving(request: Request, account: Account, campaign: Entity) -> str:
-    """The primary status (sheet 10): ELIGIBLE needs an enabled ad group."""
+    """The primary status: ELIGIBLE needs an enabled ad group."""
     data, now = campaign.data, str(today(request, account))
     if data["status"] != "ENABLED":
         return str(data["status"])
@@ -200,7 +200,7 @@ def _serving(request: Request, account: Account, campaign: Entity) -> str:
 
 
 def _range(query: Query) -> tuple[date, date]:
-    """Both bounds of `segments.date`, which must be finite (sheet 12)."""
+    """Both bounds of `segments.date`, which must be finite."""
     bounds: dict[str, date] = {}
     for one in query.conditions:
         if one.field == "segments.date":

@@ -1,4 +1,4 @@
-"""What Google refuses in a resource that is well-formed (sheet sections 5, 7, 8, 9, 14 and 17).
+"""What Google refuses in a resource that is well-formed.
 
 Each rule gets a Change: the content as it would be, what stood there before (None: it is created), and where the
 operation stands in the request. It raises Problem, or fills in what Google derives.
@@ -22,7 +22,7 @@ from adsunify.sandbox.networks.google.tables import BIDDING, CAMPAIGN, CAMPAIGN_
 STRATEGIES = tuple(name for name, one in CAMPAIGN.items() if one.oneof == BIDDING)
 CRITERIA = tuple(name for name, one in CAMPAIGN_CRITERION.items() if one.oneof == "criterion")
 _DATE_TIME = "%Y-%m-%d %H:%M:%S"
-_BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the sheet; its list is unverified
+_BAD_KEYWORD_CHARACTERS = set("!@%,*")  # examples of the documentation; its list is unverified
 _MOST_ENABLED_ADS = 3
 
 
@@ -266,7 +266,7 @@ def _budget_of(change: Change, spends: Entity) -> None:
 
 
 def _dates(change: Change) -> None:
-    """Whole days in the account's time zone (sheet 8). A start left out is now."""
+    """Whole days in the account's time zone. A start left out is now."""
     data = change.data
     data.setdefault("startDateTime", f"{change.today} 00:00:00")
     start = _day(change, "startDateTime", "00:00:00", "DATE_RANGE_ERROR_START_TIME_MUST_BE_THE_START_OF_A_DAY")
@@ -344,7 +344,7 @@ def _address(change: Change) -> None:
 
 
 def _content(change: Change, content: Mapping[str, Any], inside: str) -> None:
-    """Counts, widths, duplicates and urls of a responsive search ad (sheet 17)."""
+    """Counts, widths, duplicates and urls of a responsive search ad."""
     path = f"{inside}/" if inside else ""
     _urls(change, content["finalUrls"], f"{path}finalUrls")
     if not content["finalUrls"]:
@@ -400,7 +400,7 @@ def _urls(change: Change, urls: list[str], path: str) -> None:
 
 
 def _width(text: str) -> int:
-    """Characters, double-width ones counted twice (sheet 17)."""
+    """Characters, double-width ones counted twice."""
     return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 

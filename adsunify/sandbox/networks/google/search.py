@@ -1,10 +1,11 @@
-"""`googleAds:search` and `geoTargetConstants:suggest` (sheet sections 3, 11, 12 and 13)."""
+"""`googleAds:search` and `geoTargetConstants:suggest`."""
 
 import base64
 import binascii
 import hashlib
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from attrs import frozen
@@ -77,7 +78,7 @@ def search(page_size: int) -> Callable[[Request], Answer]:
         order = [(_ordered(query, name), descending) for name, descending in query.order]
         rows = [row for row in SOURCES[query.source](request, account, query) if all(test(row) for test in tests)]
         for name, descending in reversed(order):
-            rows.sort(key=lambda row, name=name: _value(name, row), reverse=descending)  # type: ignore[misc]
+            rows.sort(key=partial(_value, name), reverse=descending)
         rows = rows[: query.limit]
         mark = hashlib.sha256(f"{account.id} {given['query']}".encode()).hexdigest()[:16]
         start = _start(given["pageToken"], mark, len(rows)) if given.get("pageToken") else 0
@@ -174,7 +175,7 @@ def _value(named: Named, row: Row) -> Any:
 
 
 def _row(selected: list[Named], row: Row) -> dict[str, Any]:
-    """The selected fields, nested by resource; default values are left out (sheet 1)."""
+    """The selected fields, nested by resource; default values are left out."""
     result: dict[str, Any] = {}
     for one in selected:
         at = result.setdefault(camel(one.resource), {})

@@ -1,6 +1,6 @@
 """What the simulated Google Ads API v26 knows: resources and their fields, operations, and what a query may ask for.
 
-Written from the network sheet; fields that exist in Google Ads and are of no use to a Search campaign are left out,
+Written from the documentation; fields that exist in Google Ads and are of no use to a Search campaign are left out,
 and refused as unknown.
 """
 
@@ -26,9 +26,9 @@ from adsunify.sandbox.networks.google.messages import (
 VERSION = "v26"
 HOST, LOGIN_HOST, TOKEN_HOST = "googleads.googleapis.com", "accounts.google.com", "oauth2.googleapis.com"
 SCOPE = "https://www.googleapis.com/auth/adwords"
-PAGE_SIZE = 10_000  # rows, fixed (sheet 11)
+PAGE_SIZE = 10_000  # rows, fixed
 MOST_OPERATIONS = 10_000
-LARGEST_AMOUNT = 10**17  # micros; the sheet names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
+LARGEST_AMOUNT = 10**17  # micros; the documentation names the error (MONEY_AMOUNT_TOO_LARGE, BID_TOO_BIG), no limit
 
 # Enums (as sent; reads and queries also know UNSPECIFIED and UNKNOWN) ----------------------------------------------
 STATUS = enum("ENABLED", "PAUSED", "REMOVED")
@@ -64,7 +64,7 @@ def _fixed(kind: Kind, default: object = None, *, required: bool = False, oneof:
 
 NAME = _output(TEXT)  # the resourceName of an operation is taken out first, by `operations`
 ID = _output(INT64)
-STATUS_FIELD = Field(STATUS, required=True, default="ENABLED")  # left out means ENABLED (sheet 5)
+STATUS_FIELD = Field(STATUS, required=True, default="ENABLED")  # left out means ENABLED
 
 # Messages and resources -------------------------------------------------------------------------------------------
 BIDDING = "campaign_bidding_strategy"
@@ -75,7 +75,7 @@ CAMPAIGN_BUDGET: Fields = {
     "totalAmountMicros": Field(INT64),
     "status": _output(enum("ENABLED", "REMOVED")),
     "deliveryMethod": Field(enum("STANDARD", "ACCELERATED"), default="STANDARD"),
-    "explicitlyShared": _fixed(BOOL, True),  # native default true (sheet 5)
+    "explicitlyShared": _fixed(BOOL, True),  # native default true
     "referenceCount": _output(INT64),
     "period": _fixed(enum("DAILY", "CUSTOM_PERIOD"), "DAILY"),
 }  # fmt: skip
@@ -87,7 +87,7 @@ CAMPAIGN: Fields = {
     "advertisingChannelType": _fixed(CHANNEL, required=True),
     "campaignBudget": Field(TEXT, required=True),
     "biddingStrategyType": _output(BIDDING_TYPE),
-    "networkSettings": Field(message({  # defaults where left out: wide (sheet 5 sends all four; values unverified)
+    "networkSettings": Field(message({  # where left out: wide (values unverified; the examples send all four)
         "targetGoogleSearch": Field(BOOL, default=True),
         "targetSearchNetwork": Field(BOOL, default=True),
         "targetContentNetwork": Field(BOOL, default=True),
@@ -187,7 +187,7 @@ AD_GROUP_AD: Fields = {
     "resourceName": NAME,
     "adGroup": _fixed(TEXT, required=True),
     "status": STATUS_FIELD,
-    "ad": _fixed(message(AD), required=True),  # its content is edited through the ad itself (sheet 4)
+    "ad": _fixed(message(AD), required=True),  # its content is edited through the ad itself
     "policySummary": _output(message({
         "approvalStatus": _output(enum("DISAPPROVED", "APPROVED_LIMITED", "APPROVED", "AREA_OF_INTEREST_ONLY")),
         "reviewStatus": _output(enum("REVIEW_IN_PROGRESS", "REVIEWED", "UNDER_APPEAL", "ELIGIBLE_MAY_SERVE")),

@@ -1,7 +1,7 @@
-"""The simulated LinkedIn Marketing API: a strict, independent reading of its sheet.
+"""The simulated LinkedIn Marketing API: a strict, independent reading of its documentation.
 
-Where the sheet is silent the choice made is marked "chosen" at its place. Members and parameters that the sheet does
-not know are refused, though the real API may ignore some of them.
+Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
+documentation does not know are refused, though the real API may ignore some of them.
 """
 
 from collections.abc import Callable
@@ -35,7 +35,7 @@ _READS: tuple[tuple[str, Callable[[Request], Answer]], ...] = (
 def _tunnel(read: Callable[[Request], Answer], write: Callable[[Request], Answer] | None = None) -> (
     Callable[[Request], Answer]
 ):  # fmt: skip
-    """A POST that stands for a GET, and otherwise the write of this path, if there is one (section 1)."""
+    """A POST that stands for a GET, and otherwise the write of this path, if there is one."""
 
     def handler(request: Request) -> Answer:
         if tunnelled(request):

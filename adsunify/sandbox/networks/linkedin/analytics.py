@@ -1,4 +1,4 @@
-"""adAnalytics: figures of whole days of UTC, answered at once (sheet, section 12).
+"""adAnalytics: figures of whole days of UTC, answered at once.
 
 The figures of a creative are drawn from a digest of its id and the day. An account has always had other creatives
 besides, so it has delivered on every day; above creatives everything is a sum. Statuses have no history: what is
@@ -35,7 +35,7 @@ _DEFAULT_FIELDS = ["impressions", "clicks"]
 
 
 def _numeral(value: Any, where: str) -> int:
-    """A number without leading zeros (section 1)."""
+    """A number without leading zeros."""
     return int(text(1, 4, r"[1-9]\d*")(value, where))
 
 

@@ -1,4 +1,4 @@
-"""Native answers and errors (sheet, section 15), the guard (1, 2), and whose account it is (3)."""
+"""Native answers and errors, the guard, and whose account it is."""
 
 import re
 import secrets

@@ -1,4 +1,4 @@
-"""Facets and their entities, audience sizes, bid limits, pages, conversions (sheet, sections 7, 9 and 13)."""
+"""Facets and their entities, audience sizes, bid limits, pages, conversions."""
 
 import re
 from decimal import Decimal

@@ -1,4 +1,4 @@
-"""Which members the bodies have, and of what type (sheet, sections 5, 9 and 14). Rules between members: `rules`.
+"""Which members the bodies have, and of what type. Rules between members: `rules`.
 
 Members that the network alone writes (`id`, `test`, `version`, `changeAuditStamps`, `servingStatuses`), the old
 `targeting` and everything unknown are refused.
@@ -54,7 +54,7 @@ def digits_of(value: str) -> str:
 
 ORGANIZATION = foreign(r"urn:li:organization:\d+")
 POST = foreign(r"urn:li:(share|ugcPost):\d+")
-# a decimal in major units: no exponent, no thousands separator, no leading zeros (section 7)
+# a decimal in major units: no exponent, no thousands separator, no leading zeros
 _MONEY = record({"amount": text(1, 20, r"(0|[1-9]\d*)(\.\d+)?"), "currencyCode": text(3, 3, "[A-Z]{3}")})
 _MILLISECONDS = integer(1_000_000_000_000, 9_999_999_999_999)  # chosen: seconds are refused as much too early
 
@@ -81,7 +81,7 @@ def _locale(value: Any, where: str) -> Any:
 
 
 def targeting(value: Any, where: str) -> Any:
-    """`targetingCriteria`: alternatives that all have to hold, and what is left out (section 9)."""
+    """`targetingCriteria`: alternatives that all have to hold, and what is left out."""
     given = record({"include": anything}, {"exclude": anything})(value, where)
     included = record({"and": listing(record({"or": _facets}), 1)})(given["include"], f"{where}/include")
     excluded = record({"or": _facets})(given["exclude"], f"{where}/exclude") if "exclude" in given else {"or": {}}
@@ -121,7 +121,7 @@ def _facets(value: Any, where: str) -> Any:
 
 
 _SCHEDULE = record({"start": _MILLISECONDS}, {"end": _MILLISECONDS})
-_PREFERENCE = record(optional={"frequencyOptimizationPreference": anything})  # its shape is not known (section 14)
+_PREFERENCE = record(optional={"frequencyOptimizationPreference": anything})  # its shape is not known
 _GROUP: dict[str, Check] = {
     "account": urn(ACCOUNT),
     "name": _name(100, 400),

@@ -1,4 +1,4 @@
-"""Tokens: exchange, refresh, revocation, introspection (sheet, section 2). Credentials stand in the form alone."""
+"""Tokens: exchange, refresh, revocation, introspection. Credentials stand in the form alone."""
 
 from typing import Any
 

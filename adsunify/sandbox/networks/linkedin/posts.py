@@ -1,4 +1,4 @@
-"""Posts, the content of creatives: made elsewhere, so every well-formed one exists (sheet, sections 5, 13 and 16)."""
+"""Posts, the content of creatives: made elsewhere, so every well-formed one exists."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Accounts, searches with cursors, and single entities (sheet, sections 3, 10 and 11)."""
+"""Accounts, searches with cursors, and single entities."""
 
 import base64
 import binascii
@@ -50,7 +50,7 @@ def _values(item: Check) -> Check:
 
 
 def _id(prefix: str) -> Check:
-    """A number or its URN: the sheet does not say which a search takes."""
+    """A number or its URN: the documentation does not say which a search takes."""
     return text(pattern=rf"({prefix})?\d{{1,19}}")
 
 

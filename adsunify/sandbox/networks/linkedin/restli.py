@@ -1,4 +1,4 @@
-"""The query language of Rest.li 2.0, read strictly (sheet, section 1).
+"""The query language of Rest.li 2.0, read strictly.
 
 `( ) , :` are structure while they stand literally; inside a value they must be percent-encoded. `List(a,b)` becomes a
 list, `(name:value,...)` a dict, anything else text. What a generic encoder makes of it (`List%28`, or values encoded

@@ -1,4 +1,4 @@
-"""Rules between members, and with parents, dates and states (sheet, sections 5 to 10, 14 and 16)."""
+"""Rules between members, and with parents, dates and states."""
 
 from collections.abc import Mapping
 from datetime import datetime

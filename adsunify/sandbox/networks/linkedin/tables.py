@@ -1,4 +1,4 @@
-"""Hosts, versions, enumerations, limits, demo accounts, known posts (sheet, sections 1 to 10; the enums)."""
+"""Hosts, versions, enumerations, limits, demo accounts, known posts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from adsunify.sandbox.framework import Account, Login
 
 API = ("api.linkedin.com",)
 LOGIN_HOST = "www.linkedin.com"
-# At least 12 months each, and there never is one of December (section 1).
+# At least 12 months each, and there never is one of December.
 VERSIONS = (
     "202510", "202511", "202601", "202602", "202603", "202604", "202605", "202606", "202607", "202608", "202609",
 )  # fmt: skip
@@ -32,7 +32,7 @@ US_ACCOUNT, TOKYO, ENTERPRISE, VIEWED = "518121035", "518121036", "518121037", "
 
 
 def _account(number: str, name: str, currency: str, role: str = "ACCOUNT_MANAGER", **native: Any) -> Account:
-    # no account has a time zone: every day is a day of UTC (section 3)
+    # no account has a time zone: every day is a day of UTC
     facts = {"type": "BUSINESS", "status": "ACTIVE", "reference": PAGE, "test": False, **native}
     return Account(number, name, currency, "UTC", {"native": facts, "role": role})
 
@@ -62,7 +62,7 @@ DEAD = ("CANCELED", "PENDING_DELETION", "REMOVED")
 NOT_WRITTEN = ("COMPLETED", "REMOVED")  # states the network alone sets (chosen)
 
 CAMPAIGN_TYPES = ("DYNAMIC", "EVENT_AD", "SPONSORED_INMAILS", "SPONSORED_UPDATES", "TEXT_AD")
-# Singular: the plural names of the documentation's table are not sent (section 5).
+# Singular: the plural names of the documentation's table are not sent.
 OBJECTIVES = (
     "BRAND_AWARENESS", "ENGAGEMENT", "JOB_APPLICANT", "LEAD_GENERATION", "TALENT_LEAD", "VIDEO_VIEW",
     "WEBSITE_CONVERSION", "WEBSITE_VISIT",
@@ -73,7 +73,7 @@ TARGETS = (
     "MAX_LEAD", "MAX_QUALIFIED_LEAD", "MAX_REACH", "MAX_VIDEO_VIEW", "NONE", "TARGET_COST_PER_CLICK",
     "TARGET_COST_PER_IMPRESSION", "TARGET_COST_PER_VIDEO_VIEW",
 )  # fmt: skip
-# What an objective may be optimized for, and how that is billed (section 6; other objectives are not checked).
+# What an objective may be optimized for, and how that is billed (other objectives are not checked).
 BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BRAND_AWARENESS": {
         "NONE": ("CPM",),
@@ -99,7 +99,7 @@ BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
 SET_AT_CREATION = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
 INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
-# "One of LinkedIn's supported locales": the sheet lists none, so these are a choice of theirs.
+# "One of LinkedIn's supported locales": the documentation lists none, so these are a choice of theirs.
 LOCALES = frozenset({
     "ar_AE", "cs_CZ", "da_DK", "de_DE", "en_US", "es_ES", "fr_FR", "hi_IN", "id_ID", "it_IT", "ja_JP", "ko_KR",
     "ms_MY", "nl_NL", "no_NO", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "sv_SE", "th_TH", "tr_TR", "uk_UA", "zh_CN", "zh_TW",

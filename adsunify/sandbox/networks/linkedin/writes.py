@@ -1,4 +1,4 @@
-"""Creates, partial updates and deletes of campaign groups, campaigns and creatives (sheet, sections 5, 10 and 11).
+"""Creates, partial updates and deletes of campaign groups, campaigns and creatives.
 
 A new id comes back in the header `x-restli-id` alone; bodies of successful writes are empty.
 """
@@ -134,7 +134,7 @@ def _reviewed(request: Request, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fix_format(request: Request, creative: Entity) -> None:
-    """The first creative gives its campaign a format where it had none (section 5)."""
+    """The first creative gives its campaign a format where it had none."""
     campaign = request.world.find("campaign", str(creative.parent))
     assert campaign is not None
     if "format" not in campaign.data:

@@ -1,7 +1,7 @@
-"""The simulated Meta Marketing API v26.0: a strict, independent reading of its sheet.
+"""The simulated Meta Marketing API v26.0: a strict, independent reading of its documentation.
 
-Where the sheet is silent, the choice made is marked "chosen" at its place. What Meta leaves out of an answer because
-it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
+Where the documentation is silent, the choice made is marked "chosen" at its place. What Meta leaves out of an answer
+because it is empty, is left out here too: unset fields, `paging` of an empty list, `actions` of a day without any.
 """
 
 from adsunify.sandbox.framework import Answer, Network, Request, Route, consent_routes

@@ -1,12 +1,12 @@
-"""The demo accounts: native facts of each (sheet, sections 3, 6 and 7)."""
+"""The demo accounts: native facts of each."""
 
 from typing import Any
 
 from adsunify.sandbox.framework import Account
 
-# Minor units per major unit (section 7) of the currencies that the demo accounts use.
+# Minor units per major unit of the currencies that the demo accounts use.
 OFFSETS = {"USD": 100, "JPY": 1, "EUR": 100, "GBP": 100}
-# The least bid: per 1 000 impressions, and per occurrence: 2 and 1 US cents or equivalent (section 6).
+# The least bid: per 1 000 impressions, and per occurrence: 2 and 1 US cents or equivalent.
 LEAST_BIDS = {"USD": (2, 1), "JPY": (3, 2), "EUR": (2, 1), "GBP": (2, 1)}
 
 
@@ -17,7 +17,7 @@ def _account(
         "account_status": status,
         "disable_reason": 0,
         "min_daily_budget": least,
-        # "account floor applies" (section 14): the least spend cap of a campaign is not in the sheet, so chosen
+        # "account floor applies": the least spend cap of a campaign is not in the documentation, so chosen
         "min_campaign_group_spend_cap": str(100 * least),
         "amount_spent": "0",
         "balance": "0",
@@ -33,6 +33,6 @@ ACCOUNTS = (
     _account("1001", "Demo New York", "USD", "America/New_York", 100, dsa="Demo Tea Inc.", clicks=True),
     _account("2002", "Demo Tokyo", "JPY", "Asia/Tokyo", 100, dsa="Demo Tea KK", clicks=True),
     _account("7007", "Demo Berlin", "EUR", "Europe/Berlin", 100, dsa="Demo Tea GmbH", clicks=True),
-    # a new account in its grace period: no click billing yet (section 6), nothing set for the EU (section 3)
+    # a new account in its grace period: no click billing yet, nothing set for the EU
     _account("3003", "Demo London", "GBP", "Europe/London", 80, status=9, dsa=None, clicks=False),
 )

@@ -1,4 +1,4 @@
-"""Catalogs, searches and the image library (sheet, sections 13 and 16): a few plausible rows of each."""
+"""Catalogs, searches and the image library: a few plausible rows of each."""
 
 import base64
 import binascii
@@ -90,7 +90,7 @@ def list_edge(request: Request) -> Answer:
     more = {
         "image": [dict(image.data) for image in request.world.entities("adimage", account.id)],
         "minimum_budget": _minimum_budgets(account),
-        # only "strings" in the sheet: one object that lists them (chosen)
+        # only "strings" in the documentation: one object that lists them (chosen)
         "dsa_recommendation": [{"recommendations": [account.name, account.extra["native"]["business"]["name"]]}],
     }
     return page(request, rows_of(node, [*rows, *more.get(node, [])], wanted or {"fields": _all(node)}), wanted)

@@ -1,4 +1,4 @@
-"""The native error shape (sheet, section 15), the guard, and the headers of every answer."""
+"""The native error shape, the guard, and the headers of every answer."""
 
 import hashlib
 import hmac
@@ -48,7 +48,7 @@ PROBLEMS: Mapping[str, Native] = {
     "missing": Native(400, 100, 33, "Object does not exist"),
     "ineligible": Native(403, 200, None, "Permissions error"),
     "processing": Native(400, 100, None, "Object is still being processed"),
-    # section 15: error_data may be a JSON STRING. Here it is one wherever single parameters do not go together.
+    # error_data may be a JSON STRING. Here it is one wherever single parameters do not go together.
     "combination": Native(400, 100, None, "Parameters do not go together", as_text=True),
     "click_billing": Native(400, 100, 2446404, "Billing Option Not Available"),
     "too_much_data": Native(400, 100, 1487534, "Too much data"),
@@ -79,7 +79,7 @@ def answer(request: Request, body: Any, status: int = 200, wait_minutes: int = 0
 
 
 def refusal(request: Request, native: Native, message: str, blamed: str | None = None, status: int = 0) -> Answer:
-    """The error body of section 15."""
+    """The documented error body."""
     trace = f"A{secrets.token_urlsafe(12)}"
     error: dict[str, Any] = {
         "message": f"(#{native.code}) {message}",
@@ -117,13 +117,13 @@ def failure(request: Request, status: int) -> Answer:
 
 
 def absent(request: Request, node: str) -> Refusal:
-    """What is raised where there is no such object (section 15: 100 with subcode 33)."""
+    """What is raised where there is no such object (100 with subcode 33)."""
     message = f"Unsupported request. Object with ID '{node}' does not exist or cannot be loaded"
     return Refusal(refusal(request, PROBLEMS["missing"], message))
 
 
 def guard(request: Request) -> Token:
-    """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given (section 2)."""
+    """The token of the header (or of `access_token`), and its `appsecret_proof` where one is given."""
     given = dict(request.pairs)
     if request.method == "POST" and request.body:
         given |= request.form()
@@ -147,7 +147,7 @@ def account_of(request: Request, node: str) -> Account:
 
 
 def _usage(request: Request, wait_minutes: int) -> dict[str, str]:
-    """The rate headers of section 15: percent figures; a wait in MINUTES, and again in SECONDS."""
+    """The documented rate headers: percent figures; a wait in MINUTES, and again in SECONDS."""
     percent = 100 if wait_minutes else 1
     account = request.slots.get("node", "").removeprefix("act_")
     usage = {"call_count": percent, "total_cputime": 1, "total_time": percent}

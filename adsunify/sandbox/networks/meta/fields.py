@@ -1,4 +1,5 @@
-"""What can be read of each kind of node: the names that `fields` may ask for (specs), and nothing else."""
+"""What can be read of each kind of node: the names that `fields` may ask for (of the published descriptions), and
+nothing else."""
 
 from collections.abc import Mapping
 

@@ -1,9 +1,9 @@
-"""Insights, at once and by report runs (sheet, section 12).
+"""Insights, at once and by report runs.
 
 Every account has delivered on every day up to today, whatever else is in it, so that a report has rows at once. The
 figures follow from account, subject and day alone. Levels below the account show the ads that are delivering now, from
-the day on which they were made. To have every trap of the sheet in it: a 13th more than a week ago had no delivery and
-has no row, a Saturday brought no purchase, a Sunday no action at all.
+the day on which they were made. To have every trap of the documentation in it: a 13th more than a week ago had no
+delivery and has no row, a Saturday brought no purchase, a Sunday no action at all.
 """
 
 import hashlib
@@ -55,7 +55,7 @@ PRESETS: Mapping[str, tuple[int, int]] = {  # days back from today: first, last
 
 
 def _field_names(value: Any, where: str) -> str:
-    """Names with commas between, or a JSON list of them (the body form of a list, section 1)."""
+    """Names with commas between, or a JSON list of them (the body form of a list)."""
     names = text()(value, where)
     return ",".join(listing(text(), 1)(parse_json(names, where), where)) if names.startswith("[") else str(names)
 

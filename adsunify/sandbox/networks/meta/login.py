@@ -1,4 +1,4 @@
-"""Consent, tokens and their end (sheet, section 2)."""
+"""Consent, tokens and their end."""
 
 from datetime import timedelta
 from typing import Any
@@ -65,7 +65,7 @@ def revoke_token(request: Request) -> Answer:
     _inspector(request, given["access_token"])
     valid(request, given["revoke_token"])
     del request.world.tokens[given["revoke_token"]]
-    return answer(request, {"success": "true"})  # a string here, a boolean above (section 2)
+    return answer(request, {"success": "true"})  # a string here, a boolean above
 
 
 def debug_token(request: Request) -> Answer:

@@ -1,6 +1,6 @@
-"""What may be sent: the parameters of each write with their types and enums (specs), compactly.
+"""What may be sent: the parameters of each write with their types and enums (of the published descriptions), compactly.
 
-Left out of the specs' lists: `date_format` (gone in v26, sheet section 1) and `adset_spec`, `campaign_spec`,
+Left out of the published lists: `date_format` (gone in v26) and `adset_spec`, `campaign_spec`,
 `draft_adgroup_id`, which would make further objects that nothing here simulates.
 """
 
@@ -52,13 +52,13 @@ def picture(value: Any, where: str) -> str:
     """An address that Meta fetches during the call: must be public; one with `missing` in it cannot be fetched."""
     address = web_address(value, where)
     host = urlsplit(address).hostname or ""
-    if "." not in host or re.fullmatch(r"[0-9.]+", host):  # "must be public" (section 5); what that means is chosen
+    if "." not in host or re.fullmatch(r"[0-9.]+", host):  # "must be public"; what that means is chosen
         raise Problem("value", where, "the image could not be downloaded: not a public address", value)
     return str(foreign()(address, where))
 
 
 def instant(value: Any, where: str) -> datetime:
-    """`YYYY-MM-DDTHH:MM:SS` with any offset (section 8)."""
+    """`YYYY-MM-DDTHH:MM:SS` with any offset."""
     shape = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+-][0-9]{2}:?[0-9]{2})"
     try:
         return datetime.fromisoformat(text(pattern=shape)(value, where))
@@ -67,7 +67,7 @@ def instant(value: Any, where: str) -> datetime:
 
 
 def end(value: Any, where: str) -> datetime | None:
-    """An instant, or `0` for no end (section 8)."""
+    """An instant, or `0` for no end."""
     return None if value == "0" else instant(value, where)
 
 
@@ -76,7 +76,7 @@ UNSIGNED, FLAG, OBJECT = integer_text(0), json_text(boolean), json_text(an_objec
 OBJECTS, STRINGS = json_text(listing(an_object)), json_text(listing(text()))
 COUNTRY = text(2, 2, "[A-Z]{2}")
 
-NEW_STATUS = one_of("ACTIVE PAUSED")  # section 5: on create only these, at every level
+NEW_STATUS = one_of("ACTIVE PAUSED")  # on create only these, at every level
 STATUS = one_of("ACTIVE PAUSED ARCHIVED DELETED")
 BID_STRATEGY = one_of("COST_CAP LOWEST_COST_WITHOUT_CAP LOWEST_COST_WITH_BID_CAP LOWEST_COST_WITH_MIN_ROAS")
 CATEGORY = one_of(
@@ -175,7 +175,7 @@ LINK_DATA = record(
             })},
         ),
     },
-    exactly_one=(("picture", "image_hash", "child_attachments"),),  # "never both" (section 5); neither: chosen
+    exactly_one=(("picture", "image_hash", "child_attachments"),),  # "never both"; neither: chosen
 )  # fmt: skip
 STORY = record(
     required={"page_id": ID},
@@ -255,7 +255,7 @@ _ADSET: Mapping[str, Check] = {
 }  # fmt: skip
 _AD: Mapping[str, Check] = {
     "name": NAME,
-    # the native parameter takes whole creatives too; only what the sheet names is simulated
+    # the native parameter takes whole creatives too; only what the documentation names is simulated
     "creative": json_text(record(required={"creative_id": ID})),
     "bid_amount": integer_text(0),
     "execution_options": json_text(listing(one_of("include_recommendations synchronous_ad_review validate_only"))),

@@ -1,4 +1,4 @@
-"""Nodes and edges: fields, cursor paging, filters, effective status (sheet, sections 3, 10 and 11)."""
+"""Nodes and edges: fields, cursor paging, filters, effective status."""
 
 import base64
 import binascii
@@ -33,14 +33,14 @@ from adsunify.sandbox.networks.meta.fields import NODES
 from adsunify.sandbox.networks.meta.writes import GONE, KINDS
 
 Fields = Mapping[str, "Fields | None"]  # a name, and what was asked of the object behind it
-# Minor units that are read as strings of digits (section 7); bid_amount is an int in the specs, and stays one.
+# Minor units that are read as strings of digits; bid_amount is an int in the published lists, and stays one.
 MONEY = frozenset({
     "daily_budget", "lifetime_budget", "spend_cap", "budget_remaining", "daily_min_spend_target", "daily_spend_cap",
     "lifetime_min_spend_target", "lifetime_spend_cap",
 })  # fmt: skip
 # Members that are nodes of their own: only the id is shown unless more is asked for.
 NESTED = {"creative": "adcreative", "campaign": "campaign", "adset": "adset", "pixel": "pixel", "business": "business"}
-REVIEW = timedelta(seconds=60)  # how long a new or changed ad is in review (section 16; the time is chosen)
+REVIEW = timedelta(seconds=60)  # how long a new or changed ad is in review (the time is chosen)
 _CAMPAIGN_STATES = ("ACTIVE", "PAUSED", "DELETED", "ARCHIVED", "IN_PROCESS", "WITH_ISSUES")
 _ADSET_STATES = (*_CAMPAIGN_STATES, "CAMPAIGN_PAUSED")
 _AD_STATES = (
@@ -95,7 +95,7 @@ def picked(native: Mapping[str, Any], fields: Fields) -> dict[str, Any]:
 
 
 def asked(request: Request, optional: Mapping[str, Check]) -> dict[str, Any]:
-    """The checked query of a read, without the credentials. `pretty`, `debug`, `date_format` are gone (section 1)."""
+    """The checked query of a read, without the credentials. `pretty`, `debug`, `date_format` are gone."""
     content: dict[str, Any] = request.query(optional={"fields": text(), **optional, **CREDENTIALS})
     return {name: value for name, value in content.items() if name not in CREDENTIALS}
 
@@ -104,7 +104,7 @@ PAGED: Mapping[str, Check] = {"limit": integer_text(1, 5000), "after": text(), "
 
 
 def page(request: Request, rows: Sequence[Mapping[str, Any]], given: Mapping[str, Any], limit: int = 25) -> Answer:
-    """One page of rows. An empty page has no `paging`, the last one no `paging.next` (section 11)."""
+    """One page of rows. An empty page has no `paging`, the last one no `paging.next`."""
     start, limit = 0, given.get("limit", limit)
     if "after" in given:
         start = _position(given["after"]) + 1
@@ -254,7 +254,7 @@ def native(request: Request, entity: Entity) -> dict[str, Any]:
 
 
 def effective_status(request: Request, entity: Entity) -> str:
-    """The state that follows from the entity and those above it (section 10)."""
+    """The state that follows from the entity and those above it."""
     above = [
         (parent, found)
         for parent in ("campaign", "adset")
@@ -275,7 +275,7 @@ def effective_status(request: Request, entity: Entity) -> str:
 
 
 def local(instant: datetime, zone: ZoneInfo) -> str:
-    """In the account's zone with offset (section 8)."""
+    """In the account's zone with offset."""
     return instant.astimezone(zone).strftime("%Y-%m-%dT%H:%M:%S%z")
 
 

@@ -1,4 +1,4 @@
-"""The cross rules of campaigns and ad sets (sheet, sections 5 to 9), each with the parameters that make it run."""
+"""The cross rules of campaigns and ad sets, each with the parameters that make it run."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ class Change:
 
 Rule = tuple[str, Callable[[Change], None]]
 BUDGETS = ("daily_budget", "lifetime_budget")
-# Section 6: (optimization goals, destination types: None = must be left out) of the goals that the sheet describes.
+# (Optimization goals, destination types: None = must be left out) of the goals that the documentation describes.
 GOALS: Mapping[str, tuple[frozenset[str], bool]] = {
     "OUTCOME_TRAFFIC": (frozenset({"LINK_CLICKS", "LANDING_PAGE_VIEWS", "IMPRESSIONS", "REACH"}), True),
     "OUTCOME_AWARENESS": (frozenset({"REACH", "IMPRESSIONS", "AD_RECALL_LIFT", "THRUPLAY"}), False),
@@ -57,7 +57,7 @@ def _special_categories(change: Change) -> None:
 
 
 def _budget_sharing(change: Change) -> None:
-    if not has_budget(change.data) and "is_adset_budget_sharing_enabled" not in change.data:  # since v24 (section 1)
+    if not has_budget(change.data) and "is_adset_budget_sharing_enabled" not in change.data:  # since v24
         raise needed("is_adset_budget_sharing_enabled", "must be given for a campaign without a budget")
 
 
@@ -94,7 +94,7 @@ def _budget_place(change: Change) -> None:
     data, campaign = change.data, change.campaign
     assert campaign is not None
     if has_budget(campaign.data):
-        for name in (*BUDGETS, "bid_strategy"):  # bid_strategy "only with campaign budget" there (section 14)
+        for name in (*BUDGETS, "bid_strategy"):  # bid_strategy "only with campaign budget" there
             if name in data:
                 raise wrong(name, "belongs to the campaign, which has the budget")
     elif not has_budget(data):
@@ -118,13 +118,13 @@ def _schedule(change: Change) -> None:
     _at_least("daily_budget", data.get("daily_budget"), least)
     if "lifetime_budget" in data and end is not None:
         days = -((start - end) // timedelta(days=1))  # whole days begun
-        _at_least("lifetime_budget", data["lifetime_budget"], least * days)  # section 7: daily minimum x days
+        _at_least("lifetime_budget", data["lifetime_budget"], least * days)  # daily minimum x days
 
 
 def _bidding(change: Change) -> None:
     data, campaign = change.data, change.campaign
     assert campaign is not None
-    # neither given: the sheet does not say; lowest cost without a cap, whatever else is given (chosen)
+    # neither given: the documentation does not say; lowest cost without a cap, whatever else is given (chosen)
     strategy = campaign.data.get("bid_strategy") or data.get("bid_strategy", "LOWEST_COST_WITHOUT_CAP")
     if strategy in CAPPED and "bid_amount" not in data:
         raise needed("bid_amount", f"is required with {strategy}")
@@ -147,7 +147,7 @@ def _goal(change: Change) -> None:
         raise wrong("destination_type", f"must be left out for {objective}")
     if goals and destination == "WEBSITE" and goal not in goals:
         raise wrong("optimization_goal", f"{goal} does not go with {objective}")
-    if billing not in ("IMPRESSIONS", goal):  # section 6 has no further pairs
+    if billing not in ("IMPRESSIONS", goal):  # no further pairs are documented
         raise wrong("billing_event", f"{billing} does not go with optimization_goal {goal}")
     if billing in ("LINK_CLICKS", "CLICKS") and not change.account.extra["click_billing"]:
         raise Problem("click_billing", "/billing_event", "this account cannot be billed by clicks yet")
@@ -176,7 +176,7 @@ def _targeting(change: Change) -> None:
 
 def _dsa(change: Change) -> None:
     if touches_eu(change.data["targeting"]):
-        # Whether the account's defaults would be filled in is not in the sheet: strictly, they are not.
+        # Whether the account's defaults would be filled in is not in the documentation: strictly, they are not.
         for name in ("dsa_beneficiary", "dsa_payor"):
             if name not in change.data:
                 raise needed(name, "is required for ads that can be shown in the EU or associated territories")

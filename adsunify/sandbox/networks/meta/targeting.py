@@ -1,4 +1,5 @@
-"""`targeting`: its names and shapes (specs), and the geography that the rules of the ad set ask about (section 9)."""
+"""`targeting`: its names and shapes (of the published descriptions), and the geography that the rules of the ad set
+ask about."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
@@ -46,7 +47,7 @@ PLACES: tuple[tuple[str, str, str, str, str | None, str | None], ...] = (
     ("geo_market", "DMA:807", "San Francisco-Oakland-San Jose", "US", None, None),
     ("geo_market", "DMA:501", "New York", "US", None, None),
 )
-# Members of geo_locations whose items are {"key": ...} (section 9), and the type of place that each holds.
+# Members of geo_locations whose items are {"key": ...}, and the type of place that each holds.
 KEYED: Mapping[str, str] = {
     "regions": "region",
     "cities": "city",
@@ -61,12 +62,12 @@ KEYED: Mapping[str, str] = {
     "large_geo_areas": "large_geo_area",
     "electoral_districts": "electoral_district",
 }
-# Section 5: EU and associated territories (the territories that the sheet names; its list is unverified).
+# EU and associated territories (the territories that the documentation names; its list is unverified).
 EU = frozenset(words("""
     AT BE BG HR CY CZ DK EE FI FR DE GR HU IE IT LV LT LU MT NL PL PT RO SK SI ES SE  AX GF GP MQ RE YT MF
 """))  # fmt: skip
 _COUNTRIES = {(kind, key): country for kind, key, _, country, _, _ in PLACES}
-_RADIUS = {"kilometer": (17, 80), "mile": (10, 50)}  # section 14 gives kilometres; miles accordingly (chosen)
+_RADIUS = {"kilometer": (17, 80), "mile": (10, 50)}  # documented in kilometres; miles accordingly (chosen)
 
 _WORD, _ANY_ID = text(), text(pattern="[0-9]+")
 _KEYED_ITEM = record({"key": _WORD}, each(anything, "name country region region_id primary_city_id market_type"))
@@ -89,7 +90,7 @@ def _positions(*gone: str) -> Check:
     def check(value: Any, where: str) -> Any:
         positions = listing(_WORD)(value, where)
         for position in positions:
-            if position in gone:  # section 1: removed in v26
+            if position in gone:  # removed in v26
                 raise Problem("value", where, f"placement {position} is no longer available", position)
         return positions
 
@@ -157,7 +158,7 @@ TARGETING = record(
 
 
 def check_targeting(targeting: Mapping[str, Any]) -> None:
-    """The cross rules of sections 1 and 9. Raises Problem."""
+    """The cross rules. Raises Problem."""
     if "advantage_audience" not in targeting.get("targeting_automation", {}):
         where = "/targeting/targeting_automation/advantage_audience"
         raise Problem("required", where, "must be set to 0 or 1 explicitly")
@@ -173,9 +174,9 @@ def check_targeting(targeting: Mapping[str, Any]) -> None:
 
 
 def touches_eu(targeting: Mapping[str, Any]) -> bool:
-    """Whether the ads can be shown in the EU or associated territories (section 5).
+    """Whether the ads can be shown in the EU or associated territories.
 
-    True for country groups (worldwide and the European ones cannot be told from others by the sheet) and for no
+    True for country groups (worldwide and the European ones cannot be told from others by the documentation) and for no
     geography at all (custom audiences); a key that the search does not know counts as outside.
     """
     geography = targeting.get("geo_locations", {})

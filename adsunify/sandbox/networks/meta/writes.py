@@ -1,4 +1,4 @@
-"""Creates, updates and deletes (sheet, sections 5, 10, 11 and 14)."""
+"""Creates, updates and deletes."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -12,7 +12,7 @@ from adsunify.sandbox.networks.meta.rules import ADSET, BUDGETS, CAMPAIGN, Chang
 KINDS = ("campaign", "adset", "ad", "adcreative")
 CHILDREN = {"campaign": "adset", "adset": "ad"}
 GONE = ("DELETED", "ARCHIVED")
-# Section 14: fixed after creation or publication. (buying_type, campaign_id and adset_id are no update parameters.)
+# fixed after creation or publication. (buying_type, campaign_id and adset_id are no update parameters.)
 FIXED: Mapping[str, tuple[str, ...]] = {
     "campaign": ("objective",),
     "adset": (
@@ -34,7 +34,7 @@ def given(request: Request, names: Mapping[str, Check], required: str = "") -> d
 
 
 def finished(request: Request, sent: Mapping[str, Any], body: Mapping[str, Any]) -> Answer:
-    """The answer of a write; with `validate_only` nothing is kept (section 1)."""
+    """The answer of a write; with `validate_only` nothing is kept."""
     if "validate_only" in sent.get("execution_options", ()):
         raise Refusal(answer(request, {"success": True}))
     return answer(request, body)
@@ -67,7 +67,7 @@ def create_ad(request: Request) -> Answer:
     _creative(request, sent["creative"]["creative_id"], account.id)
     alive = [ad for ad in request.world.entities("ad", parent=adset.id) if ad.data["status"] not in GONE]
     if len(alive) >= 50:
-        raise Problem("too_many", "/adset_id", "an ad set holds at most 50 ads that are not archived")  # section 17
+        raise Problem("too_many", "/adset_id", "an ad set holds at most 50 ads that are not archived")
     above = {"campaign_id": adset.data["campaign_id"], "_review_from": request.now}
     data = {"status": "ACTIVE", **above, **_kept(sent)}
     made = request.world.create("ad", account.id, data, parent=adset.id)
@@ -81,7 +81,7 @@ def create_adcreative(request: Request) -> Answer:
         raise needed("object_story_spec", "a creative needs content")
     link_data = sent.get("object_story_spec", {}).get("link_data", {})
     target = link_data.get("call_to_action", {}).get("value", {}).get("link")
-    if target is not None and target != link_data["link"]:  # section 5
+    if target is not None and target != link_data["link"]:
         raise wrong("object_story_spec", "the link of call_to_action must equal the link of link_data")
     made = request.world.create("adcreative", account.id, {"name": "", "status": "ACTIVE", **_kept(sent)})
     return finished(request, sent, {"id": made.id})
@@ -109,7 +109,7 @@ def update(request: Request) -> Answer:
             check(ADSET, Change(data, account, request.now, False, _up(request, entity)), sent)
         case "ad" if "creative" in new:
             _creative(request, new["creative"]["creative_id"], account.id)
-            data["_review_from"] = request.now  # a swap triggers review (section 14)
+            data["_review_from"] = request.now  # a swap triggers review
     if new.get("status") == "DELETED":
         _delete(request, entity, data)
     else:
@@ -174,7 +174,7 @@ def _alive(entity: Entity, new: Mapping[str, Any]) -> None:
 
 
 def _one_budget(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
-    """The budget stays where it is and of its kind (section 14)."""
+    """The budget stays where it is and of its kind."""
     for name in BUDGETS:
         if name in new and name not in old:
             raise wrong(name, "cannot be given here: the budget is of the other kind or on another level")
@@ -199,7 +199,7 @@ def _updated_adset(request: Request, entity: Entity, data: dict[str, Any], sent:
 
 
 def _budget_changes(request: Request, old: Mapping[str, Any]) -> list[Any]:
-    """When the budget was changed within the last hour; at most 4 times (section 7)."""
+    """When the budget was changed within the last hour; at most 4 times."""
     recent = [at for at in old.get("_budget_changes", ()) if at > request.now - timedelta(hours=1)]
     if len(recent) >= 4:
         raise Problem("budget_changes", "/daily_budget", "at most 4 budget changes per ad set and hour")
@@ -211,7 +211,7 @@ def _delete(request: Request, entity: Entity, data: Mapping[str, Any]) -> None:
         ad.data["creative"]["creative_id"] == entity.id and ad.data["status"] != "DELETED"
         for ad in request.world.entities("ad", entity.account)
     ):
-        raise Problem("value", "", "the creative is used by an ad")  # section 11 (unverified)
+        raise Problem("value", "", "the creative is used by an ad")  # (unverified)
     request.world.put(entity, {**data, "status": "DELETED"})
     for child in request.world.entities(CHILDREN.get(entity.kind, ""), parent=entity.id):
         if child.data["status"] != "DELETED":

@@ -1,8 +1,8 @@
-"""The simulated Amplify API v0.1 of Outbrain: a strict, independent reading of its sheet.
+"""The simulated Amplify API v0.1 of Outbrain: a strict, independent reading of its documentation.
 
-Where the sheet is silent the choice made is marked "chosen" at its place. Members and parameters that the tables do not
-know are refused. Not simulated: rates (only as told faults, the two log-ins an hour too), multipart uploads, the search
-of several locations at once, spend of budgets.
+Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
+tables do not know are refused. Not simulated: rates (only as told faults, the two log-ins an hour too), multipart
+uploads, the search of several locations at once, spend of budgets.
 """
 
 from adsunify.sandbox.framework import Network, Route

@@ -1,4 +1,4 @@
-"""Answers, the native error shape (sheet, section 15), the token, times in Eastern time, and what queries share."""
+"""Answers, the native error shape, the token, times in Eastern time, and what queries share."""
 
 import re
 import uuid
@@ -67,7 +67,7 @@ def _identified(request: Request) -> dict[str, str]:
 
 
 def guard(request: Request) -> None:
-    """The token of the header of its own (section 1). `Authorization` is for the log-in alone."""
+    """The token of the header of its own. `Authorization` is for the log-in alone."""
     text = request.headers.get(TOKEN_HEADER)
     if not text:
         raise Problem("token_missing", TOKEN_HEADER, "is required")
@@ -83,7 +83,7 @@ def marketer(request: Request, native_id: str) -> Account:
 
 
 def each(request: Request, most: int, apply: Callable[[Any], dict[str, Any]]) -> Answer:
-    """The items of a bulk write, each alone, all inside one 200 (section 15)."""
+    """The items of a bulk write, each alone, all inside one 200."""
     sent = request.json(listing(anything, 1, most))
     rows: list[dict[str, Any]] = []
     for position, item in enumerate(sent):
@@ -119,7 +119,7 @@ def today(now: datetime) -> date:
 
 
 def written(at: datetime) -> str:
-    """A `Time`: Eastern, without an offset (section 1)."""
+    """A `Time`: Eastern, without an offset."""
     return at.astimezone(EASTERN).strftime("%Y-%m-%d %H:%M:%S")
 
 

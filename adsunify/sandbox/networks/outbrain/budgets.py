@@ -1,4 +1,4 @@
-"""Budgets: amount, dates and pacing of the campaigns that share them (sheet, sections 5, 7, 8 and 14)."""
+"""Budgets: amount, dates and pacing of the campaigns that share them."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -1,4 +1,4 @@
-"""Campaigns (sheet, sections 5 to 11, 14 and 15). The marketer is implied by the budget. Nothing deletes a campaign."""
+"""Campaigns. The marketer is implied by the budget. Nothing deletes a campaign."""
 
 from collections.abc import Collection, Mapping
 from datetime import date, timedelta
@@ -257,7 +257,7 @@ def view(world: World, entity: Entity, extras: Collection[str]) -> dict[str, Any
 
 
 def on_air_reason(world: World, entity: Entity) -> str:
-    """Why a campaign is on air, or is not (section 10)."""
+    """Why a campaign is on air, or is not."""
     if entity.data.get("archived"):
         return "MARKED_DELETED"
     if not entity.data["enabled"]:

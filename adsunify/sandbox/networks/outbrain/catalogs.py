@@ -1,4 +1,4 @@
-"""What else can be looked up (sheet, section 13). The entries are a choice of plausible ones."""
+"""What else can be looked up. The entries are a choice of plausible ones."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

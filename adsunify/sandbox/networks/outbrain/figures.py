@@ -68,7 +68,7 @@ def total(many: Iterable[Mapping[str, Decimal]]) -> dict[str, Decimal]:
 
 
 def metrics(one: Mapping[str, Decimal], currency: str, *, video: bool, viewable: bool) -> dict[str, Any]:
-    """Figures as they are answered: counts with decimals, too, and money in major units (section 12)."""
+    """Figures as they are answered: counts with decimals, too, and money in major units."""
     cent = Decimal(1).scaleb(-PLACES[currency])
     money = {name: (one[name] / 100).quantize(cent) for name in ("spend", "sumValue", "viewSumValue", "dstFeeCost")}
     counts = {name: one[name].quantize(Decimal("0.1")) for name in ("clicks", "conversions", "viewConversions")}

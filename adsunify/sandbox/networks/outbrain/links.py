@@ -1,4 +1,4 @@
-"""Promoted links (sheet, sections 5, 10, 11, 14 and 16). People review them; only what is pending can be edited."""
+"""Promoted links. People review them; only what is pending can be edited."""
 
 from collections.abc import Collection, Mapping
 from datetime import timedelta
@@ -75,9 +75,9 @@ _CONTENT: Mapping[str, Check] = {
     "callToAction": record(required={"type": text()}), "cpcAdjustment": _ADJUSTMENT, "metaData": anything,
 }  # fmt: skip
 CREATE = record(required={"url": _reachable, "enabled": boolean}, optional={**_CONTENT, "text": text()})
-# The headline is `title` here and nowhere else (section 14).
+# The headline is `title` here and nowhere else.
 _UPDATE_ITEM = record(required={"id": text()}, optional={**_CONTENT, "title": text(), "enabled": boolean})
-_ALWAYS = frozenset({"enabled", "cpcAdjustment"})  # the first by the sheet, the second chosen
+_ALWAYS = frozenset({"enabled", "cpcAdjustment"})  # the first by the documentation, the second chosen
 _STATUSES = ("APPROVED", "PENDING", "REJECTED")
 _EXTRAS = {"extraFields": words(*LINK_EXTRAS)}
 _LIST: Mapping[str, Check] = {
@@ -107,7 +107,7 @@ def update_several(request: Request) -> Answer:
 
 
 def set_enabled(request: Request) -> Answer:
-    """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered (section 10)."""
+    """PUT /promotedLinks/{ids}: all or none (chosen), and nothing is answered."""
     request.query()
     ids = split_ids(request.slots["ids"], MOST_LINKS_WRITTEN)
     given = request.json(record(required={"enabled": boolean}))

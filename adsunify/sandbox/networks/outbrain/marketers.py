@@ -1,4 +1,4 @@
-"""The log-in and the marketers (sheet, sections 2 and 3)."""
+"""The log-in and the marketers."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Geographic locations and their search (sheet, sections 9 and 13). The parts of countries are a choice."""
+"""Geographic locations and their search. The parts of countries are a choice."""
 
 import hashlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Reports: synchronous, by day, week or month of Eastern time (sheet, section 12)."""
+"""Reports: synchronous, by day, week or month of Eastern time."""
 
 from collections.abc import Callable, Mapping
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""What the sheet fixes of Outbrain's Amplify API: host, enumerations, limits, currencies, demo marketers."""
+"""What the documentation fixes of Outbrain's Amplify API: host, enumerations, limits, currencies, demo marketers."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -9,9 +9,9 @@ from adsunify.sandbox.framework import Account, Login
 HOST = "api.outbrain.com"
 API = (HOST,)
 BASE = "/amplify/v0.1"
-EASTERN = ZoneInfo("America/New_York")  # every time and every report day (section 1)
+EASTERN = ZoneInfo("America/New_York")  # every time and every report day
 
-# Not OAuth: a user name and a password for a token of 30 days (section 2). Nothing refreshes or revokes it.
+# Not OAuth: a user name and a password for a token of 30 days. Nothing refreshes or revokes it.
 LOGIN = Login(pages=(), access_seconds=30 * 24 * 3600, refreshes=False)
 USER_NAME, PASSWORD = "sandbox-outbrain", "sandbox-secret"
 TOKEN_HEADER = "OB-TOKEN-V1"
@@ -41,25 +41,26 @@ CAMPAIGN_EXTRAS = (
 )  # fmt: skip
 LINK_EXTRAS = ("ImageURL", "ImageMetaData", "LogoMetaData")
 LONGEST_NAME = 100
-LEAST_MONTHLY_DAYS = 30  # 750 is 30 times 25 (section 7)
+LEAST_MONTHLY_DAYS = 30  # 750 is 30 times 25
 MOST_CAMPAIGNS_READ, MOST_CAMPAIGNS_WRITTEN, MOST_LINKS_WRITTEN = 50, 25, 500
 CAMPAIGN_PAGE, MOST_CAMPAIGN_PAGE = 25, 50
-LINK_PAGE, MOST_LINK_PAGE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum (section 11)
+LINK_PAGE, MOST_LINK_PAGE = 25, 100  # chosen: clients use 50 to 100, the reference names no maximum
 REPORT_PAGE, MOST_REPORT_PAGE, REPORT_YEARS = 10, 500, 3
 
-# code: name, minimumCpc, maximumCpc, minimumCampaignBudget. The sheet has EUR and the floor of USD; the rest is chosen
+# code: name, minimumCpc, maximumCpc, minimumCampaignBudget. The documentation has EUR and the floor of USD; the rest is
+# chosen
 CURRENCIES: Mapping[str, tuple[str, Decimal, Decimal, Decimal]] = {
     "USD": ("US Dollar", Decimal("0.03"), Decimal(10), Decimal(25)),
     "EUR": ("Euro", Decimal("0.02"), Decimal(2), Decimal(22)),
     "GBP": ("British Pound", Decimal("0.02"), Decimal(5), Decimal(20)),
     "JPY": ("Japanese Yen", Decimal(3), Decimal(1000), Decimal(2500)),
 }
-# Digits after the point; for JPY the sheet has no statement: whole yen (section 7, chosen).
+# Digits after the point; for JPY the documentation has no statement: whole yen (chosen).
 PLACES: Mapping[str, int] = {"USD": 2, "EUR": 2, "GBP": 2, "JPY": 0}
 
 
 def _marketer(last: int, name: str, currency: str, *, enabled: bool = True, new: bool = False) -> Account:
-    """`new`: a marketer without any budget, so that nobody can read its currency (section 3)."""
+    """`new`: a marketer without any budget, so that nobody can read its currency."""
     return Account(f"00{last:032x}", name, currency, "America/New_York", {"enabled": enabled, "new": new})
 
 

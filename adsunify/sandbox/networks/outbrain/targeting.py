@@ -1,4 +1,4 @@
-"""The `targeting` of a campaign (sheet, section 9): what is written, and which parts of it a reader asks for."""
+"""The `targeting` of a campaign: what is written, and which parts of it a reader asks for."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -55,7 +55,8 @@ _SHAPE: Mapping[str, Check] = {
 CREATE = record(required={"platform": _SHAPE["platform"]}, optional=_SHAPE)  # chosen: `platform` is mandatory
 UPDATE = record(optional=_SHAPE)
 _PLACES = ("locations", "excludedLocations")
-# The parts that are answered only where `extraFields` asks for them (chosen where the sheet does not tell which).
+# The parts that are answered only where `extraFields` asks for them (chosen where the documentation does not tell
+# which).
 _EXTRA: Mapping[str, Collection[str]] = {
     "Locations": _PLACES,
     "PlatformTargeting": ("browsers", "operatingSystems", "includeCellularNetwork"),

@@ -1,7 +1,7 @@
-"""The simulated Pinterest API v5: a strict, independent reading of its sheet.
+"""The simulated Pinterest API v5: a strict, independent reading of its documentation.
 
-Where the sheet is silent the choice made is marked "chosen" at its place. Members and parameters that the descriptions
-do not know are refused, though the real API may ignore some of them.
+Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
+descriptions do not know are refused, though the real API may ignore some of them.
 """
 
 from adsunify.sandbox.framework import Network, Route, consent_routes

@@ -1,4 +1,4 @@
-"""Analytics at once and by report jobs (sheet, section 12)."""
+"""Analytics at once and by report jobs."""
 
 import base64
 import csv
@@ -156,7 +156,7 @@ def create_job(request: Request) -> Answer:
     )  # fmt: skip
     how = {"format": given.get("report_format", "JSON"), "sort": given.get("primary_sort", "BY_ID")}
     number = request.world.allocate()
-    # of characters that have to be encoded in a query, as section 12 warns
+    # of characters that have to be encoded in a query, as the documentation warns
     token = f"{base64.b64encode(hashlib.sha256(number.encode()).digest()).decode()}+/={number}"
     request.world.create("report", account.id, {"wanted": wanted, "looks": 0, **how}, id=token, logged=False)
     return Answer(200, {"report_status": "IN_PROGRESS", "token": token, "message": None})

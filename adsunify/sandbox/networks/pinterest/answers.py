@@ -1,4 +1,4 @@
-"""The native error shape (sheet, section 15), the guard, account look-up, and lists with bookmarks (section 11)."""
+"""The native error shape, the guard, account look-up, and lists with bookmarks."""
 
 import base64
 import binascii
@@ -35,7 +35,7 @@ STATUS: Mapping[str, tuple[int, int, str | None]] = {
     "pin": (404, 50, "Pin not found."),
     "section": (404, 2031, "Board section not found."),
     "missing": (404, 404, None),
-    "processing": (404, 50, "Pin not found."),  # section 16: not there yet
+    "processing": (404, 50, "Pin not found."),  # not there yet
     "accept": (406, 406, None),
     "media_type": (415, 415, None),
 }
@@ -84,7 +84,7 @@ def guard(request: Request) -> None:
     if not any(form in wanted for form in ("application/json", "application/*", "*/*")):
         raise Problem("accept", "Accept", "must admit application/json")
     reading, writing = _SCOPES[request.path.removeprefix("/v5/").partition("/")[0]]
-    # a report job and the bid floors are reads, though sent by POST (sections 7 and 12)
+    # a report job and the bid floors are reads, though sent by POST
     writes = request.method != "GET" and not request.path.endswith(("/reports", "/bid_floor"))
     if lacking := [scope for scope in (*reading, *(writing if writes else ())) if scope not in token.scopes]:
         raise Problem("scope", "Authorization", f"the token lacks {', '.join(lacking)}")
@@ -169,5 +169,5 @@ def _read_bookmark(bookmark: str) -> str:
 
 
 def absent(what: str) -> Refusal:
-    """What is raised for an ad object that is not in this account (own number chosen: the sheet has none)."""
+    """What is raised for an ad object that is not in this account (own number chosen: the documentation has none)."""
     return Refusal(Answer(404, {"code": 404, "message": f"{what} not found."}))

@@ -1,4 +1,4 @@
-"""What can be targeted and referred to (sheet, sections 7 and 13): a few plausible rows of each."""
+"""What can be targeted and referred to: a few plausible rows of each."""
 
 from collections.abc import Mapping
 from typing import Any

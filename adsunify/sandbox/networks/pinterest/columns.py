@@ -1,4 +1,4 @@
-"""The columns of reports (sheet, section 12): what may be asked for at once, and what by a report job."""
+"""The columns of reports: what may be asked for at once, and what by a report job."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The members of campaigns, ad groups, ads and Pins: names, types, enumerations (sheet, section 5; description 5.28).
+"""The members of campaigns, ad groups, ads and Pins: names, types, enumerations (description 5.28).
 
 `CREATE` and `UPDATE` hold a check per kind. What the description calls nullable may be null: `given` takes null for
 not given, which is right on creation; what it means in an update stands in `rules`.
@@ -59,7 +59,7 @@ _GOAL_METADATA = record(optional={
         "conversion_event": choice("PAGE_VISIT", "SIGNUP", "CHECKOUT", "CUSTOM", "VIEW_CATEGORY", "SEARCH",
                                    "ADD_TO_CART", "WATCH_VIDEO", "LEAD", "APP_INSTALL"),
         "conversion_tag_id": _FOREIGN,
-        "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING (section 7)
+        "cpa_goal_value_in_micro_currency": text(pattern=r"\d+"),  # a digit STRING
         "is_roas_optimized": nullable(boolean),
         "learning_mode_type": nullable(choice("NOT_ACTIVE", "ACTIVE")),
         "reporting_event": text(),
@@ -152,7 +152,7 @@ _ID = {"id": _own()}
 UPDATE: Mapping[str, Check] = {
     "campaign": record(
         {**_ID, "ad_account_id": _own()},
-        # objective_type may be null here; -1 is the value that takes the end away (section 11)
+        # objective_type may be null here; -1 is the value that takes the end away
         {**_CAMPAIGN, "objective_type": nullable(choice(*OBJECTIVES)),
          "end_time": lambda value, where: -1 if value == -1 else nullable(_SECONDS)(value, where)},
     ),

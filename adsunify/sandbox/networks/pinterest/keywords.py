@@ -1,4 +1,4 @@
-"""Keywords of an ad group, and negative ones of a campaign or ad account (sheet, sections 5, 11 and 17)."""
+"""Keywords of an ad group, and negative ones of a campaign or ad account."""
 
 from collections.abc import Mapping
 from typing import Any

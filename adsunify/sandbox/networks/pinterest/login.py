@@ -1,4 +1,4 @@
-"""Tokens, their refusal to be revoked, and who is logged in (sheet, section 2)."""
+"""Tokens, their refusal to be revoked, and who is logged in."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Boards and Pins: what a person publishes, ad or not (sheet, sections 5, 13 and 16).
+"""Boards and Pins: what a person publishes, ad or not.
 
 Boards and Pins belong to people, not to ad accounts: the owner of `ad_account_id` acts where it is sent, else whoever
 consented. A board or Pin that nothing here knows was made elsewhere, and exists.

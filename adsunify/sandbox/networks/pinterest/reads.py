@@ -1,4 +1,4 @@
-"""Ad accounts, lists and single objects (sheet, sections 3 and 11)."""
+"""Ad accounts, lists and single objects."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What goes together in a campaign, an ad group and an ad (sheet, sections 5 to 11 and 14).
+"""What goes together in a campaign, an ad group and an ad.
 
 Every broken rule is a Problem `rule`: one entry of `exceptions`. `old` is the object before an update, None on
 creation.
@@ -22,7 +22,7 @@ from adsunify.sandbox.networks.pinterest.targeting import check_targeting
 Data = Mapping[str, Any]
 GONE = ("ARCHIVED", "DELETED_DRAFT")
 CAPS = ("daily_spend_cap", "lifetime_spend_cap")
-# "only draft campaigns", "only draft ad groups", "only draft ads" (section 14)
+# "only draft campaigns", "only draft ad groups", "only draft ads"
 FIXED: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "objective_type", "is_campaign_budget_optimization", "is_performance_plus", "is_automated_campaign",
@@ -31,7 +31,7 @@ FIXED: Mapping[str, tuple[str, ...]] = {
     "ad_group": ("billable_event", "budget_type", "campaign_id"),
     "ad": ("pin_id", "creative_type", "ad_group_id"),
 }  # fmt: skip
-# Members that null does not clear: each has a value of its own for that (section 11).
+# Members that null does not clear: each has a value of its own for that.
 CLEARED_BY: Mapping[str, Mapping[str, Any]] = {
     "campaign": {"end_time": -1, "order_line_id": "0", "tracking_urls": {}},
     "ad_group": {"promotion_ids": [], "tracking_urls": {}, "targeting_template_ids": ["0"], "promotion_id": "0"},
@@ -64,7 +64,7 @@ def given(kind: str, sent: Data, old: Data | None) -> dict[str, Any]:
 
 
 def check_status(kind: str, status: str, old: Data | None) -> None:
-    """Which statuses follow which (section 10): DRAFT and DELETED_DRAFT are only for drafts."""
+    """Which statuses follow which: DRAFT and DELETED_DRAFT are only for drafts."""
     before = None if old is None else old["status"]
     if before is None:
         if status in GONE:
@@ -108,7 +108,7 @@ def check_campaign(data: Data, old: Data | None, now: datetime) -> None:
     if data["start_time"] != old["start_time"] and old["start_time"] <= now.timestamp():
         raise refused("start_time", "cannot be changed once it has passed")
     before, after = old.get("daily_spend_cap"), data.get("daily_spend_cap")
-    if before is not None and after is not None and 0 < after - before < MICROS:  # reported, unverified (section 7)
+    if before is not None and after is not None and 0 < after - before < MICROS:  # reported, unverified
         raise refused("daily_spend_cap", "a daily budget rises by 1.00 or more")
 
 
@@ -173,7 +173,7 @@ def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> N
 
 
 def summary(entity: Entity, now: datetime) -> str:
-    """The read-only `summary_status` (section 10)."""
+    """The read-only `summary_status`."""
     data = entity.data
     if data["status"] != "ACTIVE":
         return str(data["status"])

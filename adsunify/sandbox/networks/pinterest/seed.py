@@ -7,7 +7,7 @@ from typing import Any
 from adsunify.sandbox.framework import Account, World
 from adsunify.sandbox.networks.pinterest.tables import DAY, MICROS
 
-# The existing Pin of the sheet's example and one of each other sort: id, type, whether the account's owner owns it.
+# The existing Pin of the documented example and one of each other sort: id, type, whether the account's owner owns it.
 PINS: tuple[tuple[str, str | None, bool], ...] = (
     ("394205773611545468", "REGULAR", True),
     ("394205773611545001", "VIDEO", True),

@@ -1,4 +1,4 @@
-"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 7, 10 and 17)."""
+"""Hosts, enumerations, limits and the demo accounts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from adsunify.sandbox.framework import Account, Login
 
 API = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
-# "foreign storage host, not fixed by any document" (section 12): any other host will do
+# "foreign storage host, not fixed by any document": any other host will do
 STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
 
 SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
@@ -28,14 +28,14 @@ LOGIN = Login(
 )
 
 STATUSES = ("ACTIVE", "PAUSED", "ARCHIVED", "DRAFT", "DELETED_DRAFT")
-# What the create model of 5.28 offers; readers also meet LEADS, VIDEO_VIEW, WEB_SESSIONS (section 5).
+# What the create model of 5.28 offers; readers also meet LEADS, VIDEO_VIEW, WEB_SESSIONS.
 OBJECTIVES = (
     "AWARENESS", "CONSIDERATION", "VIDEO_COMPLETION", "SALES", "WEB_CONVERSION", "CATALOG_SALES", "APP_INSTALL",
     "CTV_CONSIDERATION",
 )  # fmt: skip
-ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01 (section 1)
-# The budget of these sits on the campaign (section 5), and this is what they are billed by (section 6; the third by
-# its name: section 5 lists no other event for it).
+ENDING_OBJECTIVES = ("WEB_CONVERSION", "CATALOG_SALES")  # creation ends 2027-02-01
+# The budget of these sits on the campaign, and this is what they are billed by (the third by
+# its name: no other event is documented for it).
 BUDGET_OBJECTIVES = ("AWARENESS", "CONSIDERATION")
 BILLABLE: Mapping[str, str] = {
     "AWARENESS": "IMPRESSION",
@@ -50,11 +50,11 @@ MATCH_TYPES = ("BROAD", "PHRASE", "EXACT", "EXACT_NEGATIVE", "PHRASE_NEGATIVE")
 EXTRA_WRITERS = ("OWNER", "ADMIN", "CAMPAIGN_MANAGER")
 MOST_PER_WRITE, MOST_IDS, MOST_AD_GROUPS = 30, 250, 70
 MICROS = 1_000_000
-# Least bid in micros. The sheet gives 100000 for USD and no table, so the others are chosen.
+# Least bid in micros. The documentation gives 100000 for USD and no table, so the others are chosen.
 FLOORS = {"JPY": 1_000_000}
 USUAL_FLOOR = 100_000
 
-# Countries in which ads are sold: "a limited list" of which the sheet names none; a choice of theirs.
+# Countries in which ads are sold: "a limited list" of which the documentation names none; a choice of theirs.
 COUNTRIES: tuple[tuple[str, str, str], ...] = (
     ("US", "United States of America", "Dollars"), ("CA", "Canada", "Dollars"), ("GB", "United Kingdom", "Pounds"),
     ("IE", "Ireland", "Euros"), ("AU", "Australia", "Dollars"), ("NZ", "New Zealand", "Dollars"),
@@ -76,7 +76,7 @@ def _account(
     last: int, name: str, currency: str, timezone: str | None, country: str, owner: str, roles: tuple[str, ...],
     *, zone_reports: bool = True,
 ) -> Account:  # fmt: skip
-    """`zone_reports`: whether AD_ACCOUNT_TIME_ZONE may be asked for (section 12: once a closed beta)."""
+    """`zone_reports`: whether AD_ACCOUNT_TIME_ZONE may be asked for (once a closed beta)."""
     own = owner == USER["username"]
     native: dict[str, Any] = {
         "id": str(549755885170 + last),

@@ -1,4 +1,4 @@
-"""`targeting_spec` of an ad group (sheet, section 9): its shape, and what goes together."""
+"""`targeting_spec` of an ad group: its shape, and what goes together."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Creates and updates of campaigns, ad groups and ads: arrays whose items succeed or fail alone (sections 5, 11, 15).
+"""Creates and updates of campaigns, ad groups and ads: arrays whose items succeed or fail alone.
 
 The answer is a 200 with one item for each object sent. `exceptions` is a list for campaigns and ad groups and a single
 object for ads; of an object that failed nothing is applied and `data` is null.
@@ -80,7 +80,7 @@ def _each(request: Request, apply: Callable[[Request, str, Account, Any, str], E
 def _fail_as_told(request: Request, last: bool) -> None:
     if request.told("error_in_200") or (last and request.told("partial")):
         raise Problem("rule", "", "The object could not be saved")
-    if request.told("slow_media"):  # section 16: a fresh Pin may need a moment before it can be promoted
+    if request.told("slow_media"):  # a fresh Pin may need a moment before it can be promoted
         raise Problem("processing", "/pin_id", "the Pin is not ready")
 
 
@@ -162,7 +162,7 @@ def _written(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _within(data: Mapping[str, Any], campaign: Entity) -> dict[str, Any]:
-    """Where the ends clash the one of the campaign silently wins (section 8)."""
+    """Where the ends clash the one of the campaign silently wins."""
     last, end = campaign.data.get("end_time"), data.get("end_time")
     return {**data, "end_time": last} if end is not None and last is not None and end > last else dict(data)
 

@@ -1,7 +1,8 @@
-"""The simulated Reddit Ads API v3: a strict, independent reading of its sheet.
+"""The simulated Reddit Ads API v3: a strict, independent reading of its documentation.
 
-Where the sheet is silent the choice made is marked "chosen" at its place. Members and parameters that the tables do not
-know are refused, though the real API may ignore some of them. Not simulated: making and changing posts, forecasts.
+Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
+tables do not know are refused, though the real API may ignore some of them. Not simulated: making and changing posts,
+forecasts.
 """
 
 from adsunify.sandbox.framework import Network, Route, consent_routes

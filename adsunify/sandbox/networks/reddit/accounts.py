@@ -1,4 +1,4 @@
-"""Businesses and ad accounts (sheet, section 3)."""
+"""Businesses and ad accounts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The envelope, the native error shape (sheet, sections 1 and 15), the guard, and lists in pages (section 11)."""
+"""The envelope, the native error shape, the guard, and lists in pages."""
 
 import base64
 import binascii
@@ -34,7 +34,7 @@ _REASONS = {
 }  # fmt: skip
 # Statuses of problems; what is not here is a 400.
 _STATUSES = {"token_missing": 401, "token_invalid": 401, "token_expired": 401, "access": 403, "absent": 404}
-# What a told 429 says of the limits: `t` is the wait; a Retry-After does not come along (section 15: "may").
+# What a told 429 says of the limits: `t` is the wait; a Retry-After does not come along ("may").
 _LIMITED = {
     "RateLimit-Policy": '"campaign_management";q=200;w=60',
     "RateLimit": '"campaign_management";r=0;t=7',
@@ -56,7 +56,7 @@ def problem(request: Request, problem: Problem) -> Answer:
 
 
 def failure(request: Request, status: int) -> Answer:
-    """A bare status: a told fault, or an unknown path. An unsupported verb is 404, not 405 (section 1)."""
+    """A bare status: a told fault, or an unknown path. An unsupported verb is 404, not 405."""
     status = 404 if status == 405 else status
     if request.route.role == "login":
         return Answer(status, {"message": _REASONS.get(status, "Error"), "error": status})
@@ -65,7 +65,7 @@ def failure(request: Request, status: int) -> Answer:
 
 
 def _refused_login(problem: Problem) -> Answer:
-    """OAuth's own words; a refused client is a bare 401 (chosen: the sheet allows either)."""
+    """OAuth's own words; a refused client is a bare 401 (chosen: the documentation allows either)."""
     if problem.code == "invalid_client":
         return Answer(401, {"message": "Unauthorized", "error": 401})
     if problem.code == "access":
@@ -75,7 +75,7 @@ def _refused_login(problem: Problem) -> Answer:
 
 
 def guard(request: Request) -> None:
-    """The bearer token and its scope, and the headers that every request has (section 1)."""
+    """The bearer token and its scope, and the headers that every request has."""
     named_agent(request)
     token = bearer(request)
     reads = request.method == "GET" or request.path.endswith(("/reports", "/query"))
@@ -113,7 +113,7 @@ def account_of(request: Request, *, writing: bool = False) -> Account:
 
 
 def open_for_writes(account: Account) -> None:
-    """Problem `access` for an account that is not approved (sections 3 and 15: "restricted writes")."""
+    """Problem `access` for an account that is not approved ("restricted writes")."""
     if account.extra["native"]["admin_approval"] not in USABLE:
         raise Problem("access", "", "the ad account is restricted")
 
@@ -156,7 +156,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d
 
 
 def moment(value: Any, where: str) -> datetime:
-    """An ISO 8601 instant with an offset or Z (section 8)."""
+    """An ISO 8601 instant with an offset or Z."""
     try:
         if isinstance(value, str) and _INSTANT.fullmatch(value):
             return datetime.fromisoformat(value).astimezone(UTC)

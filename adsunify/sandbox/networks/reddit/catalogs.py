@@ -1,4 +1,4 @@
-"""Funding, pixels, profiles, apps and what can be targeted (sheet, section 13). The entries are a choice."""
+"""Funding, pixels, profiles, apps and what can be targeted. The entries are a choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -44,7 +44,7 @@ def funding_instruments(request: Request) -> Answer:
 
 
 def _instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
-    """4711 pays, 4712 is used up, 4713 is over. No instrument is in a currency like JPY (section 7): then in USD."""
+    """4711 pays, 4712 is used up, 4713 is over. No instrument is in a currency like JPY: then in USD."""
     currency = account.currency if account.currency in FUNDING_CURRENCIES else "USD"
     states: tuple[tuple[str, str, str, list[str]], ...] = (
         ("4711", "ACTIVE", "Demo card", []),
@@ -61,7 +61,7 @@ def _instruments(account: Account) -> list[tuple[str, dict[str, Any]]]:
 
 
 def pixels(request: Request) -> Answer:
-    """GET /ad_accounts/{account}/pixels: one often has the id of the account (section 5)."""
+    """GET /ad_accounts/{account}/pixels: one often has the id of the account."""
     account = account_of(request)
     wanted = request.query({}, PAGING)
     return listed(request, [{"id": one, "name": f"Pixel {one}"} for one in ("a2_pixel0001", account.id)], wanted)

@@ -1,4 +1,4 @@
-"""Campaigns, ad groups and ads as the network answers them, and what it makes of their state (sections 10 and 11)."""
+"""Campaigns, ad groups and ads as the network answers them, and what it makes of their state."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -123,5 +123,5 @@ def effective_status(world: World, entity: Entity) -> str:
 
 
 def _posted(ad: Entity) -> datetime:
-    """When the ad got its post: then its review begins, and begins again (section 14)."""
+    """When the ad got its post: then its review begins, and begins again."""
     return moment(ad.data["_posted_at"], "") if "_posted_at" in ad.data else ad.created_at

@@ -1,4 +1,4 @@
-"""Which members the bodies have, and of what type (sheet, sections 5, 9, 14 and 17). Rules between them: `rules`.
+"""Which members the bodies have, and of what type. Rules between them: `rules`.
 
 Everything unknown is refused on every level, though `additionalProperties: false` is said of ads only by omission.
 """
@@ -92,7 +92,7 @@ _SPENDING: dict[str, Check] = {
     "end_time": nullable(instant),
     "schedule": _SCHEDULE,
 }
-# Only where the campaign optimizes its budget itself (section 5, step 1)
+# Only where the campaign optimizes its budget itself (step 1)
 OPTIMIZED: dict[str, Check] = {
     **_SPENDING,
     "bid_strategy": choice("BIDLESS", "MAXIMIZE_VOLUME", "TARGET_CPX"),
@@ -150,7 +150,7 @@ CREATE: Mapping[str, Check] = {
         {**_AD, "profile_id": foreign(r"t2_\w+")},
     ),
 }
-# Read-only, or not to be changed after creation (section 14): a body that names one is refused.
+# Read-only, or not to be changed after creation: a body that names one is refused.
 LOCKED: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "objective", "is_campaign_budget_optimization", "goal_type", "view_through_conversion_type",

@@ -1,4 +1,4 @@
-"""Tokens (sheet, section 2). The client's credentials stand in the Basic header and nowhere else."""
+"""Tokens. The client's credentials stand in the Basic header and nowhere else."""
 
 from adsunify.sandbox.framework import Answer, Issued, Request, basic, choice, client, exchange, record, refresh, text
 from adsunify.sandbox.framework import revoke as kill

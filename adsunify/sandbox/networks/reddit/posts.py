@@ -1,4 +1,4 @@
-"""Posts and the jobs that make them (sheet, sections 13 and 16).
+"""Posts and the jobs that make them.
 
 Any `t3_` post exists, and what its id says of it is so: `missing`, there is none; `processing`, it is not completed
 yet; `ineligible`, it cannot be promoted; `text`, `video`, `carousel`, its type (IMAGE without one).
@@ -46,7 +46,7 @@ def post_of(native_id: str, where: str = "") -> dict[str, Any]:
 
 
 def post(request: Request) -> Answer:
-    """GET /posts/{post}, GET /structured_posts/{post}: only a completed one is there (section 16)."""
+    """GET /posts/{post}, GET /structured_posts/{post}: only a completed one is there."""
     request.query()
     try:
         return answered(post_of(request.slots["post"]))

@@ -1,4 +1,4 @@
-"""Reports (sheet, section 12): asked for and answered at once, in pages.
+"""Reports: asked for and answered at once, in pages.
 
 Of the breakdowns those by time, account and entity are simulated; the others are refused as not available.
 """

@@ -1,4 +1,4 @@
-"""Rules between members, and between an object, its parent and its past (sheet, sections 5, 7, 8, 10 and 14)."""
+"""Rules between members, and between an object, its parent and its past."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -47,7 +47,7 @@ def ad_group(data: Mapping[str, Any], above: Entity, account: Account) -> None:
         raise refused("start_time", "must be a valid datetime")
     _times(data)
     _bid(data, account)
-    if above.data["objective"] == "CLICKS" and data["bid_type"] != "CPC":  # chosen; section 6 knows no other
+    if above.data["objective"] == "CLICKS" and data["bid_type"] != "CPC":  # chosen: no other is documented
         raise refused("bid_type", "must be CPC with the objective CLICKS")
 
 
@@ -58,7 +58,7 @@ def _bid(data: Mapping[str, Any], account: Account) -> None:
         raise refused("bid_value", f"is required with {strategy}")
     if bid is not None and strategy == "BIDLESS":
         raise refused("bid_value", "does not go with BIDLESS")
-    # taken as a hard limit (an open point of the sheet), and only in the currency it is stated in
+    # taken as a hard limit (an open point of the documentation), and only in the currency it is stated in
     banded = bid is not None and data["bid_type"] == "CPC" and account.currency == "USD"
     if banded and not LEAST_CLICK <= bid <= MOST_CLICK:
         raise refused("bid_value", "must be between 3500000 and 100000000")
@@ -89,7 +89,7 @@ def ad(data: Mapping[str, Any], post: Mapping[str, Any]) -> None:
 
 
 def change(entity: Entity, wanted: Mapping[str, Any], now: datetime) -> None:
-    """What may still be done with an object (sections 10, 11 and 14). Problem.
+    """What may still be done with an object. Problem.
 
     Nothing but deletion after ARCHIVED, and nothing at all after DELETED. The reported rules of deletion are taken as
     rules: ARCHIVED before, for campaigns; three hours after the last change, for campaigns and ad groups.

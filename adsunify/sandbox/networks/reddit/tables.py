@@ -1,4 +1,4 @@
-"""Names, limits and the demo accounts (sheet, sections 1 to 4, 6, 9, 16 and 17)."""
+"""Names, limits and the demo accounts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ LOGIN = Login(
     access_seconds=86400,
     rotates=True,  # "rotation seen live": here always
 )  # fmt: skip
-# Words that begin the User-Agent of a library nobody has named (section 1; which ones is chosen).
+# Words that begin the User-Agent of a library nobody has named (which ones is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")
 
 STATUSES = ("ACTIVE", "ARCHIVED", "DELETED", "PAUSED")
@@ -56,7 +56,7 @@ FUNDING_CURRENCIES = ("USD", "GBP", "CAD", "EUR", "AUD", "NZD", "SGD", "BRL")
 
 MICROS = 1_000_000
 LEAST_NAME, LONGEST_NAME, LONGEST_ADDRESS = 3, 500, 5000
-LEAST_CLICK, MOST_CLICK = 3_500_000, 100 * MICROS  # the band of a CPC bid in USD (section 5)
+LEAST_CLICK, MOST_CLICK = 3_500_000, 100 * MICROS  # the band of a CPC bid in USD
 MOST_PAGE, DEFAULT_PAGE, MOST_IDS = 1000, 100, 200
 
 _HOME, _AGENCY = "3f0c9b52-0001-4f6e-9a51-c0ffee000001", "3f0c9b52-0002-4f6e-9a51-c0ffee000002"
@@ -93,7 +93,7 @@ ACCOUNTS = (
     _account("a2_newyork1", "Demo New York", "USD", "America/New_York", type="MANAGED"),
     _account("t2_tokyo1", "Demo Tokyo", "JPY", "Asia/Tokyo", "TRUSTED"),
     _account("t2_adelaide1", "Demo Adelaide", "AUD", "Australia/Adelaide"),
-    _account("a2_dublin1", "Demo Dublin", "EUR", None),  # its zone may be null (section 3)
+    _account("a2_dublin1", "Demo Dublin", "EUR", None),  # its zone may be null
     _account("t2_london1", "Demo London", "GBP", "Europe/London", "SUSPENDED", suspension_reason="FRAUD"),
 )
 USABLE = ("VALID", "TRUSTED", "ADMIN")

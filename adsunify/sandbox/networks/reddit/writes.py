@@ -1,4 +1,4 @@
-"""POST and PATCH of campaigns, ad groups and ads (sheet, sections 5, 10, 11 and 14). There is no DELETE, no PUT."""
+"""POST and PATCH of campaigns, ad groups and ads. There is no DELETE, no PUT."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,8 @@
-"""The simulated Snap Marketing API v1: a strict, independent reading of its sheet.
+"""The simulated Snap Marketing API v1: a strict, independent reading of its documentation.
 
-Where the sheet is silent the choice made is marked "chosen" at its place. Members and parameters that the tables do not
-know are refused, though the real API may ignore some of them. Not simulated: PATCH, reading by ids, uploading media.
+Where the documentation is silent the choice made is marked "chosen" at its place. Members and parameters that the
+tables do not know are refused, though the real API may ignore some of them. Not simulated: PATCH, reading by ids,
+uploading media.
 """
 
 from adsunify.sandbox.framework import Network, Route, consent_routes
@@ -12,7 +13,7 @@ from adsunify.sandbox.networks.snapchat.tables import ACCOUNTS, ACCOUNTS_HOST, A
 
 ACCOUNT = "/v1/adaccounts/{account}"
 ORGANIZATION = "/v1/organizations/{organization}"
-# What is written below what (section 11).
+# What is written below what.
 CAMPAIGNS = "/v1/{above:adaccounts}/{id}/{kind:campaigns}"
 AD_SQUADS = "/v1/{above:campaigns}/{id}/{kind:adsquads}"
 ADS = "/v1/{above:adsquads}/{id}/{kind:ads}"

@@ -1,4 +1,4 @@
-"""Organizations and ad accounts (sheet, section 3)."""
+"""Organizations and ad accounts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Envelopes, the native error shape (sheet, sections 1 and 15), the guard, and lists with cursors (section 11)."""
+"""Envelopes, the native error shape, the guard, and lists with cursors."""
 
 import base64
 import binascii
@@ -23,8 +23,8 @@ from adsunify.sandbox.framework import (
 )
 from adsunify.sandbox.networks.snapchat.tables import LEAST_PAGE, MOST_PAGE, NEXT_HOST
 
-# Code of a problem: HTTP status and Snap's own code. The sheet names E1008, E3002, E2023, E4001 and "E2xxx field
-# rules"; the other codes are chosen.
+# Code of a problem: HTTP status and Snap's own code. The documentation names E1008, E3002, E2023, E4001 and "E2xxx
+# field rules"; the other codes are chosen.
 _CODES: Mapping[str, tuple[int, str]] = {
     "token_missing": (401, "E1101"),
     "token_invalid": (401, "E1101"),
@@ -54,7 +54,7 @@ def sentence(problem: Problem) -> str:
 
 def problem(request: Request, problem: Problem) -> Answer:
     """A refused request as a whole."""
-    if request.route.role == "login":  # the standard shape of OAuth (chosen; section 2 shows none)
+    if request.route.role == "login":  # the standard shape of OAuth (chosen: none is documented)
         code = problem.code if problem.code in ("invalid_client", "invalid_grant") else "invalid_request"
         status = 401 if code == "invalid_client" else 400
         return Answer(status, {"error": code, "error_description": sentence(problem)})
@@ -64,7 +64,7 @@ def problem(request: Request, problem: Problem) -> Answer:
 
 
 def failure(request: Request, status: int) -> Answer:
-    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After (section 15)."""
+    """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
     return Answer(status, _error(request, _STATUS_CODES.get(status, "E1000"), f"HTTP {status}"))
 
 
@@ -89,7 +89,7 @@ def request_id(request: Request) -> str:
 
 
 def answered(request: Request, more: Mapping[str, Any], status: str = "success") -> Answer:
-    """The envelope around an answer. Reads say `success` and writes `SUCCESS`: both occur (section 1)."""
+    """The envelope around an answer. Reads say `success` and writes `SUCCESS`: both occur."""
     return Answer(200, {"request_status": status, "request_id": request_id(request), **more})
 
 
@@ -178,7 +178,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?(Z|[+-]\d\d:\d
 
 
 def moment(value: Any, where: str) -> datetime:
-    """An ISO 8601 instant with an offset or Z (section 8)."""
+    """An ISO 8601 instant with an offset or Z."""
     if not isinstance(value, str) or not _INSTANT.fullmatch(value):
         raise Problem("rule", where, "must be ISO 8601 with offset or Z")
     try:
@@ -193,7 +193,7 @@ def instant(value: Any, where: str) -> str:
 
 
 def written(at: datetime) -> str:
-    """UTC with milliseconds (section 8)."""
+    """UTC with milliseconds."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

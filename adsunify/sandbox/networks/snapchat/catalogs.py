@@ -1,4 +1,4 @@
-"""Media, audiences, pixels, and what can be targeted (sheet, section 13). The entries are a choice of the real ones."""
+"""Media, audiences, pixels, and what can be targeted. The entries are a choice of the real ones."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,7 +55,7 @@ def one_media(request: Request) -> Answer:
 
 
 def segments(request: Request) -> Answer:
-    """GET /adaccounts/{account}/segments. Their ids are numbers as text (section 1)."""
+    """GET /adaccounts/{account}/segments. Their ids are numbers as text."""
     return _of_account(request, "segments", "segment", ("5603670370513719", "5677923948298240"), "Customers")
 
 

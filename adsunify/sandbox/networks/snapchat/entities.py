@@ -29,7 +29,7 @@ _BY = {"created_by_app_id": "sandbox", "created_by_user": "demo@tea.example"}
 
 
 def show(request: Request) -> Answer:
-    """GET /{kind}/{id}. A deleted one is there only with `read_deleted_entities=true` (section 10)."""
+    """GET /{kind}/{id}. A deleted one is there only with `read_deleted_entities=true`."""
     wanted = request.query({}, _reading(request.slots["kind"]))
     kind = KINDS[request.slots["kind"]]
     if kind == "creative":
@@ -79,7 +79,7 @@ def _reading(word: str) -> dict[str, Any]:
 
 
 def view(world: World, entity: Entity, *, placement: bool = True) -> dict[str, Any]:
-    """An object as it is answered. `placement_v2` only where it was asked for (section 11)."""
+    """An object as it is answered. `placement_v2` only where it was asked for."""
     data = {name: value for name, value in entity.data.items() if not name.startswith("_")}
     if not placement:
         data.pop("placement_v2", None)
@@ -104,12 +104,12 @@ def view(world: World, entity: Entity, *, placement: bool = True) -> dict[str, A
 
 
 def review(world: World, ad: Entity) -> str:
-    """The review of an ad: it begins after creation (section 16)."""
+    """The review of an ad: it begins after creation."""
     return "APPROVED" if world.now - ad.created_at >= _REVIEW else "PENDING"
 
 
 def delivery(world: World, entity: Entity) -> list[str]:
-    """Why an object cannot deliver, or VALID (section 10)."""
+    """Why an object cannot deliver, or VALID."""
     why = _own_state(world.now, entity)
     kind, parent, above = ABOVE.get(entity.kind), entity.parent, []
     while kind is not None:
@@ -171,5 +171,5 @@ def creative(world: World, native_id: str) -> dict[str, Any] | None:
 
 
 def type_of_ad(creative_type: str) -> str | None:
-    """The ad type that goes with a creative type; None for PREVIEW, which cannot be promoted (section 5)."""
+    """The ad type that goes with a creative type; None for PREVIEW, which cannot be promoted."""
     return None if creative_type == "PREVIEW" else TYPE_OF_AD.get(creative_type, creative_type)

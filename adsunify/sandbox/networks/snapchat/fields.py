@@ -1,4 +1,4 @@
-"""What each kind of object is made of: members, types and enumerations (sheet, sections 5 to 9, 14 and 17).
+"""What each kind of object is made of: members, types and enumerations.
 
 `CREATE` checks an object of a POST and `REPLACE` one of a PUT, which names the whole object: the same members, its
 `id`, and what only the server sets and a reader may send back unchanged (`DERIVED`).
@@ -104,14 +104,14 @@ _CREATIVE: tuple[Mapping[str, Check], Mapping[str, Check]] = (
         "web_view_properties": record(required={"url": text()}),
     },
 )
-# What the server derives and answers, and no reader need drop before a PUT (section 5: not sent at creation).
+# What the server derives and answers, and no reader need drop before a PUT (not sent at creation).
 DERIVED: Mapping[str, Mapping[str, Check]] = {
     "campaign": {},
     "adsquad": {"delivery_constraint": text(), "child_ad_type": choice(*AD_TYPES)},
     "ad": {},
     "creative": {},
 }
-# Set once and then fixed (section 14); `start_time` of a campaign besides, once it is past.
+# Set once and then fixed; `start_time` of a campaign besides, once it is past.
 LOCKED: Mapping[str, tuple[str, ...]] = {
     "campaign": ("ad_account_id", "objective_v2_properties", "objective", "buy_model"),
     "adsquad": ("campaign_id", "optimization_goal", "type", "billing_event", "delivery_constraint", "child_ad_type"),

@@ -1,4 +1,4 @@
-"""Tokens, and who is logged in (sheet, sections 2 and 3). There is no call that revokes a token."""
+"""Tokens, and who is logged in. There is no call that revokes a token."""
 
 from adsunify.sandbox.framework import Answer, Request, choice, exchange, record, refresh, text
 from adsunify.sandbox.networks.snapchat.answers import answered

@@ -1,4 +1,4 @@
-"""What must be true of an object beside its members' types (sheet, sections 5, 7, 8, 9, 14 and 16)."""
+"""What must be true of an object beside its members' types."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -13,7 +13,7 @@ from adsunify.sandbox.networks.snapchat.targeting import born
 
 _BUDGETS = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE = timedelta(seconds=1)
-_SEVERAL = 2  # "several times within one second" (section 5): more than two is what is chosen
+_SEVERAL = 2  # "several times within one second": more than two is what is chosen
 
 
 def locked(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:
@@ -49,7 +49,7 @@ def ad_squad(data: dict[str, Any], old: Mapping[str, Any] | None, above: Entity,
     if objective is not None and data["optimization_goal"] not in GOALS[objective]:
         raise refused("/optimization_goal", f"does not go with the objective {objective}")
     given = [name for name in _BUDGETS if name in data]
-    if above.data.get("pacing_level") == "CAMPAIGN":  # Smart Budgets (section 7)
+    if above.data.get("pacing_level") == "CAMPAIGN":  # Smart Budgets
         if any((old or {}).get(name) != data.get(name) for name in _BUDGETS):
             raise refused("/daily_budget_micro", "the budget is the campaign's")
     elif len(given) != 1:
@@ -96,7 +96,7 @@ def ad(request: Request, data: dict[str, Any], above: Entity) -> None:
 
 
 def not_too_soon(request: Request, data: dict[str, Any]) -> None:
-    """Ads with the same creative several times within one second: 429 (section 5)."""
+    """Ads with the same creative several times within one second: 429."""
     since = request.world.now - _SAME_CREATIVE
     same = [
         one
@@ -108,7 +108,7 @@ def not_too_soon(request: Request, data: dict[str, Any]) -> None:
 
 
 def media_pending() -> Problem:
-    """The media behind a creative is not there yet: nothing was applied (section 16)."""
+    """The media behind a creative is not there yet: nothing was applied."""
     return refused("/creative_id", "the media of this creative hasn't been uploaded yet")
 
 

@@ -1,4 +1,4 @@
-"""Statistics (sheet, section 12): asked for at once, or as a report whose file lies on another host."""
+"""Statistics: asked for at once, or as a report whose file lies on another host."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
@@ -90,7 +90,7 @@ def _checked(wanted: Mapping[str, Any], account: Account) -> tuple[datetime, dat
         if name != "spend" and "breakdown" not in wanted:
             raise Problem("stats", "/fields", "an ad account without breakdown has only spend")
     if wanted.get("async") and wanted.get("async_format") != "json":
-        raise Problem("stats", "/async_format", "json is required")  # csv: not needed by the sheet
+        raise Problem("stats", "/async_format", "json is required")  # csv: not needed by the documentation
     if granularity == "LIFETIME":
         if "start_time" in wanted or "end_time" in wanted:
             raise Problem("stats", "/start_time", "does not go with LIFETIME")

@@ -1,4 +1,4 @@
-"""Hosts, enumerations, limits and the demo accounts (sheet, sections 1, 2, 3, 5, 7, 9 and 17, and its enumerations)."""
+"""Hosts, enumerations, limits and the demo accounts."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,9 +7,9 @@ from adsunify.sandbox.framework import Account, Login
 
 API = ("adsapi.snapchat.com",)
 ACCOUNTS_HOST = "accounts.snapchat.com"
-# the download host is not fixed by any document (section 12): any other host will do
+# the download host is not fixed by any document: any other host will do
 STORAGE_HOST = "storage.googleapis.com"
-# samples show other hosts in next_link (section 11): whoever follows it as it stands gets nowhere
+# samples show other hosts in next_link: whoever follows it as it stands gets nowhere
 NEXT_HOST = "adsapi-internal.snapchat.example"
 
 LOGIN = Login(
@@ -19,7 +19,7 @@ LOGIN = Login(
     pkce="refused",
     access_seconds=3600,
     refresh_seconds=None,
-    rotates=True,  # "may rotate" (section 2): here it always does, and the old one dies at once
+    rotates=True,  # "may rotate": here it always does, and the old one dies at once
 )
 
 STATUSES = ("ACTIVE", "PAUSED")
@@ -64,7 +64,7 @@ CREATIVE_TYPES = (
 )  # fmt: skip
 
 MICROS = 1_000_000
-LEAST_DAILY, LEAST_LIFETIME, LEAST_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen (section 7)
+LEAST_DAILY, LEAST_LIFETIME, LEAST_CAP = 5 * MICROS, 5 * MICROS, 20 * MICROS  # the second is chosen
 LONGEST_NAME, LONGEST_HEADLINE, LONGEST_BRAND = 375, 34, 32
 BATCH = {"campaigns": 30, "adsquads": 30, "ads": 30, "creatives": 10}
 LEAST_PAGE, MOST_PAGE = 50, 1000
@@ -85,7 +85,7 @@ def _account(
     last: int, name: str, currency: str, timezone: str, organization: int = 0, *, writes: bool = True,
     signals: bool = False,
 ) -> Account:  # fmt: skip
-    """`writes`: whether the member's role there is more than `reports` (section 2)."""
+    """`writes`: whether the member's role there is more than `reports`."""
     native: dict[str, Any] = {
         "id": f"11111111-aaaa-4bbb-8ccc-{last:012}",
         "updated_at": "2026-01-02T10:00:00.000Z",

@@ -1,4 +1,4 @@
-"""The `targeting` of an ad squad (sheet, section 9)."""
+"""The `targeting` of an ad squad."""
 
 from typing import Any
 
@@ -81,7 +81,7 @@ def targeting(value: Any, where: str) -> dict[str, Any]:
 
 
 def born(value: dict[str, Any]) -> dict[str, Any]:
-    """What creation adds: expansion is on unless it is told otherwise (section 9)."""
+    """What creation adds: expansion is on unless it is told otherwise."""
     return {"regulated_content": False, "auto_expansion_options": _EXPANSION, **value}
 
 

@@ -1,4 +1,4 @@
-"""POST, PUT and DELETE (sheet, sections 1, 5, 11, 14 and 15).
+"""POST, PUT and DELETE.
 
 The objects of one request succeed or fail alone: a failed one is an item with `sub_request_status` ERROR in a 200, and
 nothing of it is applied. What is wrong with the shape of a body refuses the whole request with 400 (where the line lies
@@ -108,7 +108,7 @@ def _create(request: Request, kind: str, account: Account, item: Any) -> Entity:
         above = _parent(request, kind, data)
         rules.ad(request, data, above)
         rules.not_too_soon(request, data)
-        if "child_ad_type" not in above.data:  # set by the first ad (section 5)
+        if "child_ad_type" not in above.data:  # set by the first ad
             request.world.put(above, {**above.data, "child_ad_type": data["type"]}, logged=False)
         kept, parent = data, above.id
     native_id = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{kind}/{request.world.allocate()}"))

@@ -1,8 +1,8 @@
-"""The simulated TikTok API for Business v1.3: a strict, independent reading of its sheet.
+"""The simulated TikTok API for Business v1.3: a strict, independent reading of its documentation.
 
-Where the sheet is silent, the choice made is marked "chosen" at its place. Not simulated: TikTok's own sandbox host,
-rates (only as told faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend" never
-binds), and the announced end of manual creation, for which the sheet knows no answer.
+Where the documentation is silent, the choice made is marked "chosen" at its place. Not simulated: TikTok's own sandbox
+host, rates (only as told faults), the five seconds between writes to one Smart+ ad, spend (so "105 % of the spend"
+never binds), and the announced end of manual creation, for which the documentation knows no answer.
 """
 
 from collections.abc import Callable

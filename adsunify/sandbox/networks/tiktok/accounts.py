@@ -1,4 +1,4 @@
-"""The demo accounts, and the money of their currencies (sheet, sections 3 and 7)."""
+"""The demo accounts, and the money of their currencies."""
 
 from collections.abc import Mapping
 from decimal import Decimal

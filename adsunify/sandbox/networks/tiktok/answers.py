@@ -1,4 +1,4 @@
-"""The envelope of every answer, the codes of refusals (sheet, section 15), the guard, and whose account is meant."""
+"""The envelope of every answer, the codes of refusals, the guard, and whose account is meant."""
 
 import secrets
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from adsunify.sandbox.framework import Account, Answer, Problem, Request, Token,
 HOSTS = ("business-api.tiktok.com",)
 API = "/open_api/v1.3"
 RATE_LIMITED = "rate_limited"
-# Section 15. A problem that is not named here is 40002, "parameter error (see message)".
+# A problem that is not named here is 40002, "parameter error (see message)".
 CODES: Mapping[str, int] = {
     "forbidden": 40001,
     "missing": 40007,
@@ -55,7 +55,7 @@ def failure(request: Request, status: int) -> Answer:
 
 
 def guard(request: Request) -> Token:
-    """The token of the header `Access-Token`; neither `Authorization` nor the query will do (section 1)."""
+    """The token of the header `Access-Token`; neither `Authorization` nor the query will do."""
     if not request.headers.get("Access-Token"):
         raise Problem("token_missing", "Access-Token", "Access token is empty. Please fill in a correct one")
     token = valid(request, request.headers["Access-Token"])

@@ -1,4 +1,4 @@
-"""Languages, interests, audiences, pixels and apps: a few plausible rows of each (sheet, section 13)."""
+"""Languages, interests, audiences, pixels and apps: a few plausible rows of each."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What is common to campaigns, ad groups and ads of both flows: names, finding them, their state (sections 4, 10)."""
+"""What is common to campaigns, ad groups and ads of both flows: names, finding them, their state."""
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
@@ -9,7 +9,7 @@ from adsunify.sandbox.networks.tiktok.shapes import moment
 
 MANUAL, SMART, OLD_SMART = "MANUAL", "UPGRADED_SMART_PLUS", "SMART_PLUS"
 KINDS = ("campaign", "adgroup", "ad")
-REVIEW = timedelta(seconds=60)  # how long a new ad is in review (section 16; the time is chosen)
+REVIEW = timedelta(seconds=60)  # how long a new ad is in review (the time is chosen)
 _NOUNS = {"campaign": "campaign", "adgroup": "ad group", "ad": "ad"}
 
 

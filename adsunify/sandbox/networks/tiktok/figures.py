@@ -1,4 +1,4 @@
-"""Plausible figures of any day, that follow from the account, the subject and the day alone (sheet, section 12).
+"""Plausible figures of any day, that follow from the account, the subject and the day alone.
 
 Every account has delivered on every day up to today, whatever else is in it, so that a report has rows at once.
 Levels below show the ads that are delivering now, from the day on which they were made. In an account with quiet days

@@ -1,4 +1,4 @@
-"""Identities, business centers, and what the creative of an ad must be (sheet, section 5)."""
+"""Identities, business centers, and what the creative of an ad must be."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -64,7 +64,7 @@ def list_identities(request: Request) -> Answer:
     """GET /identity/get/: with BC_AUTH_TT the business center must be named; without a type all types come.
 
     Of the account in Tokyo the list of all types tells no business center: one identity comes without it, another not
-    at all, so that the centers have to be asked one by one (section 5).
+    at all, so that the centers have to be asked one by one.
     """
     given = request.query(
         {"advertiser_id": ADVERTISER},

@@ -1,4 +1,4 @@
-"""Consent and the token, which has no end and no refresh token (sheet, section 2)."""
+"""Consent and the token, which has no end and no refresh token."""
 
 from adsunify.sandbox.framework import (
     Answer,

@@ -1,4 +1,4 @@
-"""Videos, covers and images (sheet, sections 5 and 16)."""
+"""Videos, covers and images."""
 
 import hashlib
 from collections.abc import Mapping

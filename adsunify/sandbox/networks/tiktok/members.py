@@ -1,4 +1,4 @@
-"""The bodies of the manual flow: names, types, what is required, enums (sheet, sections 5a and 11; specs)."""
+"""The bodies of the manual flow: names, types, what is required, enums (of the published descriptions)."""
 
 from collections.abc import Mapping
 
@@ -56,7 +56,7 @@ LANGUAGES = {
 }  # fmt: skip
 IDENTITIES = "TT_USER BC_AUTH_TT AUTH_CODE CUSTOMIZED_USER"
 
-# Targeting that both flows have (section 9).
+# Targeting that both flows have.
 TARGETING: Mapping[str, Check] = {
     "location_ids": listing(ID),
     "zipcode_ids": listing(foreign()),
@@ -161,7 +161,7 @@ CREATIVE_CREATE: Mapping[str, Check] = {
     ),
 }
 CREATIVE_UPDATE: Mapping[str, Check] = {**_CREATIVE, "vast_moat_enabled": boolean}
-PATCHED = (  # what an update with `patch_update` may hold (section 11)
+PATCHED = (  # what an update with `patch_update` may hold
     "ad_name", "identity_id", "identity_type", "identity_authorized_bc_id", "video_id", "image_ids", "music_id",
     "tiktok_item_id", "ad_text",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The places that TikTok knows (GeoNames ids), each inside another, and the calls about them (sheet, section 9)."""
+"""The places that TikTok knows (GeoNames ids), each inside another, and the calls about them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -81,7 +81,7 @@ EEA = {
 LATIN_AMERICA = {
     "MX", "BR", "AR", "CL", "CO", "PE", "EC", "UY", "PY", "BO", "CR", "PA", "GT", "DO",
 }  # fmt: skip
-NO_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred (section 9)
+NO_MINORS = {"US", "CA", "GB", "CH", *EEA, *LATIN_AMERICA}  # 13 to 17 is barred
 
 _RANGES = {"TO_COUNTRY": 1, "TO_PROVINCE": 2, "TO_CITY": 3, "TO_DISTRICT": 4, "ALL": 4}
 _REGION = {
@@ -134,7 +134,7 @@ def inside(place: Place) -> Iterator[Place]:
 
 
 def check_places(ids: Sequence[str], where: str) -> None:
-    """Known places, none twice and none inside another (section 9: overlap is refused). Problem."""
+    """Known places, none twice and none inside another (overlap is refused). Problem."""
     for position, one in enumerate(ids):
         if one not in PLACES:
             raise Problem("value", f"{where}/{position}", f"location {one} does not exist or cannot be delivered to")

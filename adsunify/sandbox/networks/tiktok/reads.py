@@ -1,4 +1,4 @@
-"""What can be read of campaigns, ad groups and ads, and their lists (sheet, sections 3, 10 and 11)."""
+"""What can be read of campaigns, ad groups and ads, and their lists."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -75,7 +75,7 @@ _FILTERS: Mapping[str, Check] = {
     "buying_types": listing(one_of("AUCTION RESERVATION_RF RESERVATION_TOP_VIEW"), 1),
 }
 _ALWAYS = "primary_status secondary_status creation_filter_start_time creation_filter_end_time objective_type"
-# Filters that the sheet names; others of the specs are not simulated and refused.
+# Filters that the documentation names; other ones are not simulated and refused.
 _FILTERED: Mapping[tuple[str, bool], str] = {
     ("campaign", False): f"{_ALWAYS} campaign_ids campaign_name buying_types",
     (

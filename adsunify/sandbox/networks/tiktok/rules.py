@@ -1,4 +1,4 @@
-"""How the members of a campaign and an ad group fit together (sheet, sections 5 to 10 and 14)."""
+"""How the members of a campaign and an ad group fit together."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,7 +18,7 @@ NO_BID, CUSTOM = "BID_TYPE_NO_BID", "BID_TYPE_CUSTOM"
 START_END, FROM_NOW = "SCHEDULE_START_END", "SCHEDULE_FROM_NOW"
 LATEST_START, LATEST_END = datetime(2028, 1, 1, tzinfo=UTC), datetime(2038, 1, 1, tzinfo=UTC)
 MOST_PLACES = 3000
-# Section 6: what an optimization goal is billed by; a goal that is not here is not simulated further.
+# what an optimization goal is billed by; a goal that is not here is not simulated further.
 BILLING: Mapping[str, str] = {
     "CLICK": "CPC",
     "REACH": "CPM",
@@ -68,7 +68,7 @@ def needed(where: str, message: str = "is required") -> Problem:
 
 
 def check_campaign(account: Account, data: Data) -> None:
-    """Budget of a campaign: with a mode other than INFINITE, and only then (sections 5a and 7). Problem."""
+    """Budget of a campaign: with a mode other than INFINITE, and only then. Problem."""
     currency, mode = CURRENCIES[account.currency], data["budget_mode"]
     if mode == INFINITE:
         if data["budget_optimize_on"]:

@@ -1,4 +1,4 @@
-"""The shapes that TikTok's parameters share (sheet, sections 1, 8 and 17)."""
+"""The shapes that TikTok's parameters share."""
 
 import re
 import unicodedata

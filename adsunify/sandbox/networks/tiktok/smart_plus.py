@@ -1,6 +1,6 @@
-"""The bodies of the Upgraded Smart+ flow (sheet, section 5b; specs).
+"""The bodies of the Upgraded Smart+ flow (of the published descriptions).
 
-`objective_type` takes TRAFFIC as well, which the sheet sends and the specs' enum does not have.
+`objective_type` takes TRAFFIC as well, which the documentation sends and the published enum does not have.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The one way to enable, disable and delete (sheet, section 10)."""
+"""The one way to enable, disable and delete."""
 
 from adsunify.sandbox.framework import Answer, Problem, Request, boolean, listing, record
 from adsunify.sandbox.networks.tiktok.answers import PARTIAL_SUCCESS, account_of, answer

@@ -1,4 +1,4 @@
-"""Creates and updates of both flows (sheet, sections 5a, 5b, 11 and 14)."""
+"""Creates and updates of both flows."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -156,7 +156,7 @@ def _kept(sent: Mapping[str, Any]) -> Data:
 
 
 def _once(request: Request, account: Account, sent: Mapping[str, Any]) -> None:
-    """A request_id succeeds once per advertiser, whatever it made (section 5). A refused create leaves it free."""
+    """A request_id succeeds once per advertiser, whatever it made. A refused create leaves it free."""
     if "request_id" not in sent:
         return
     key = f"{account.id}:{int(sent['request_id'])}"

@@ -1,4 +1,4 @@
-"""X Ads API version 12, as the sheet describes it.
+"""X Ads API version 12, as the documentation describes it.
 
 Simulated strictly: OAuth 1.0a on every request, the query signed as it is sent, atomic batches, amounts in micros.
 `tables` holds hosts, enums, limits and demo accounts; `fields` campaigns and line items; `oauth` login and signatures.

@@ -1,4 +1,4 @@
-"""Accounts and what the user may do there (sheet section 3)."""
+"""Accounts and what the user may do there."""
 
 from adsunify.sandbox.framework import Account, Answer, Request
 from adsunify.sandbox.networks.x.answers import Data, account_of, answered, flag, given

@@ -1,4 +1,4 @@
-"""Answers and errors of X (sheet sections 11 and 15), times and ids, and the parameters of a request."""
+"""Answers and errors of X, times and ids, and the parameters of a request."""
 
 import re
 from collections.abc import Mapping
@@ -45,7 +45,7 @@ def answered(request: Request, data: Any, **beside: Any) -> Answer:
 
 def problem(request: Request, problem: Problem) -> Answer:
     """A refused request."""
-    if request.host == LOGIN_HOST:  # numeric codes there (section 2); 32 and 214 are our choice
+    if request.host == LOGIN_HOST:  # numeric codes there; 32 and 214 are our choice
         status, code = (401, 89 if problem.code == "token_invalid" else 32) if problem.code in _REFUSED else (400, 214)
         return Answer(status, {"errors": [{"code": code, "message": problem.message}]})
     error = native(problem)
@@ -74,7 +74,7 @@ def failure(request: Request, status: int) -> Answer:
 
 
 def waiting(request: Request, status: int) -> dict[str, str]:
-    """When to come again: 429 with the account's reset, which wins over the other, 503 with seconds (section 15)."""
+    """When to come again: 429 with the account's reset, which wins over the other, 503 with seconds."""
     if status == 503:
         return {"retry-after": str(WAIT_SECONDS)}
     if status != 429:
@@ -115,7 +115,7 @@ def stamps(entity: Entity) -> Data:
 
 
 def written(instant: datetime) -> str:
-    """An instant as X writes it: UTC, whole seconds (section 8)."""
+    """An instant as X writes it: UTC, whole seconds."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -168,5 +168,5 @@ def many(item: Check, most: int, separator: str = ",") -> Check:
 
 
 def cleared(item: Check) -> Check:
-    """The empty value, which unsets (section 8), or what `item` accepts."""
+    """The empty value, which unsets, or what `item` accepts."""
     return lambda value, where: None if value == "" else item(value, where)

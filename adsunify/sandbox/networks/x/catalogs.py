@@ -1,4 +1,4 @@
-"""What may be looked up (sheet section 13): targeting options, bidding rules, placements, audiences, tags."""
+"""What may be looked up: targeting options, bidding rules, placements, audiences, tags."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -23,7 +23,7 @@ def _place(location_type: str, country: str, name: str, value: str | None = None
             "targeting_value": value or _hex(f"{location_type} {country} {name}")}  # fmt: skip
 
 
-# section 9 gives the id of the United States, its example that of France; all others are drawn from the name
+# the documentation gives the id of the United States, its example that of France; all others are drawn from the name
 _COUNTRIES: Mapping[str, str] = {
     "AT": "Austria", "AU": "Australia", "BE": "Belgium", "BR": "Brazil", "CA": "Canada", "CH": "Switzerland",
     "DE": "Germany", "DK": "Denmark", "ES": "Spain", "FI": "Finland", "FR": "France", "GB": "United Kingdom",

@@ -1,4 +1,4 @@
-"""Campaigns and line items: list, get, create, change, delete, one by one and in atomic batches (section 11)."""
+"""Campaigns and line items: list, get, create, change, delete, one by one and in atomic batches."""
 
 from collections.abc import Callable
 from typing import Any
@@ -134,7 +134,7 @@ def batch(most: int, operations: tuple[str, ...], apply: Callable[[Request, str,
                 errors.append([])
             except Problem as problem:
                 errors.append([native(problem)])
-        if request.told("error_in_200"):  # section 15: nothing applied although the status is good
+        if request.told("error_in_200"):  # nothing applied although the status is good
             locked = Problem("LOCK_ACQUISITION_TIMEOUT", "", "could not acquire the lock")
             raise Refusal(_batch_errors(request, 200, [*([] for _ in items[1:]), [native(locked)]]))
         if first := next((one[0] for one in errors if one), None):

@@ -29,7 +29,7 @@ from adsunify.sandbox.networks.x.tables import (
 DAILY, TOTAL, BID = "daily_budget_amount_local_micro", "total_budget_amount_local_micro", "bid_amount_local_micro"
 _LONG = 2**63 - 1
 _MONEY = integer_text(1, _LONG)
-_LATER = choice("ACTIVE", "PAUSED")  # DRAFT is for creation only (section 10)
+_LATER = choice("ACTIVE", "PAUSED")  # DRAFT is for creation only
 
 
 @frozen
@@ -76,7 +76,7 @@ def _campaign(world: World, account: Account, data: Data, before: Entity | None)
             raise Problem("TOO_MANY_CAMPAIGNS", "", "the account has as many campaigns as it may")
     _denominated(data, paying.currency, DAILY, TOTAL)
     daily, total = data.get(DAILY), data.get(TOTAL)
-    # section 5: an instrument type that insists on a daily budget answers 400
+    # an instrument type that insists on a daily budget answers 400
     if daily is None and (total is None or paying.type == DAILY_ONLY):
         raise Problem("required", DAILY, f"{DAILY} is required for this funding instrument")
     if daily is not None and total is not None and daily > total:
@@ -107,7 +107,7 @@ def _campaign_view(request: Request, entity: Entity) -> Data:
 
 
 def servability(world: World, campaign: Entity, now: datetime) -> list[str]:
-    """Why a campaign does not serve (section 10); nothing where it does."""
+    """Why a campaign does not serve; nothing where it does."""
     items = [one for one in world.entities("line_item", campaign.account, campaign.id) if not one.data["deleted"]]
     posts = [post for item in items for post in world.entities("promoted_tweet", item.account, item.id)]
     ended = items and all(item.data["end_time"] and read_moment(item.data["end_time"]) <= now for item in items)
@@ -153,7 +153,7 @@ def _line_item(world: World, account: Account, data: Data, before: Entity | None
     if before is None:
         if len(siblings) >= LINE_ITEMS_PER_CAMPAIGN:
             raise Problem("TOO_MANY_LINE_ITEMS", "", "the campaign has as many line items as it may")
-        for name in ("objective", "product_type"):  # section 5: shared by all line items of a campaign
+        for name in ("objective", "product_type"):  # shared by all line items of a campaign
             if siblings and siblings[0].data[name] != data[name]:
                 raise Problem("value", name, f"the campaign's line items have {siblings[0].data[name]}", data[name])
         for placement in data["placements"]:
@@ -178,12 +178,12 @@ def _line_item(world: World, account: Account, data: Data, before: Entity | None
 
 
 def _bidding(whole: Data) -> None:
-    """Section 6. A strategy left out is AUTO without a bid and MAX with one (our choice)."""
+    """A strategy left out is AUTO without a bid and MAX with one (our choice)."""
     strategy = whole.setdefault("bid_strategy", "AUTO" if whole.get(BID) is None else "MAX")
     if strategy == "MAX" and whole["objective"] in NO_MAXIMUM:
         raise Problem("value", "bid_strategy", f"MAX is not allowed for {whole['objective']}", strategy)
     if strategy == "AUTO":
-        whole[BID] = None  # ignored (section 5)
+        whole[BID] = None  # ignored
     elif whole.get(BID) is None:
         raise Problem("required", BID, f"{BID} is required with {strategy}")
     if strategy == "TARGET":
@@ -243,7 +243,7 @@ LINE_ITEMS = Resource(
         "placements": many(choice(*EVERY_PLACEMENT), len(EVERY_PLACEMENT)),
         "start_time": moment,
     },
-    # the parameter table calls end_time required, the documentation's own example leaves it out (section 5)
+    # the parameter table calls end_time required, the documentation's own example leaves it out
     optional={
         **_LINE_ITEM_OPTIONAL,
         "entity_status": choice(*STATUSES),
@@ -252,7 +252,7 @@ LINE_ITEMS = Resource(
         "standard_delivery": flag,
         "primary_web_event_tag": text(),
     },
-    # section 14: campaign, objective, product and placements are not in PUT, pay_by is locked after creation
+    # campaign, objective, product and placements are not in PUT, pay_by is locked after creation
     changes={
         **_LINE_ITEM_OPTIONAL,
         "entity_status": _LATER,
@@ -271,7 +271,7 @@ LINE_ITEMS = Resource(
 
 
 def _denominated(data: Mapping[str, Any], currency: str, *names: str) -> None:
-    """Section 7: no more digits than the currency has."""
+    """No more digits than the currency has."""
     smallest = denomination(currency)
     for name in names:
         if (amount := data.get(name)) is not None and amount % smallest:
@@ -279,7 +279,7 @@ def _denominated(data: Mapping[str, Any], currency: str, *names: str) -> None:
 
 
 def _within(item: Mapping[str, Any], campaign: Mapping[str, Any], *names: str) -> None:
-    """Section 7: a line item's budget does not exceed its campaign's."""
+    """A line item's budget does not exceed its campaign's."""
     for name in names:
         above, own = campaign.get(name), item.get(name)
         if above is not None and own is not None and own > above:

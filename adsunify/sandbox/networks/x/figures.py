@@ -16,7 +16,7 @@ Figures = dict[str, int]
 
 
 def ran(campaign: Entity, day: date, zone: tzinfo, today: date) -> bool:
-    """Whether the campaign ran on a day: metrics of what is paused or deleted now stay (section 12)."""
+    """Whether the campaign ran on a day: metrics of what is paused or deleted now stay."""
     begun, ended = campaign.data.get("ran_from"), campaign.data.get("ran_until")
     if begun is None or day > today or day < _day(begun, zone):
         return False
@@ -60,7 +60,7 @@ def figures(campaign: Entity, day: date) -> Figures:
 def metrics(groups: Sequence[str], days: Sequence[Sequence[Figures]]) -> Data:
     """The metrics of the groups; `days`: for each slot of the series the figures of all that ran.
 
-    A metric without any data in the range is null, not a list (section 12): these posts have no video.
+    A metric without any data in the range is null, not a list: these posts have no video.
     """
     return {name: _metric(name, days) for group in groups for name in METRICS[group]}
 

@@ -1,4 +1,4 @@
-"""Funding instruments (sheet section 3): those of the tables, and any other that is named and well-formed."""
+"""Funding instruments: those of the tables, and any other that is named and well-formed."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Lists (sheet section 11): id filters, search, order, deleted ones, and pages with opaque cursors."""
+"""Lists: id filters, search, order, deleted ones, and pages with opaque cursors."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""OAuth 1.0a, as section 2 of the sheet describes it: three legs, and the signature of every request.
+"""OAuth 1.0a, as the documentation describes it: three legs, and the signature of every request.
 
 A token's secret is drawn from the token, so nothing has to be kept beside it. Nonces and request tokens live among
 the world's codes until they are over.

@@ -1,4 +1,4 @@
-"""Posts, the users whose posts may be promoted, and promoted posts (sheet sections 4, 5, 11)."""
+"""Posts, the users whose posts may be promoted, and promoted posts."""
 
 import re
 from collections.abc import Mapping
@@ -54,7 +54,7 @@ def posts(request: Request) -> Answer:
 def _post_view(post_id: str, owner: str, words: str, brief: bool) -> Data:
     user: Data = {"id": int(owner), "id_str": owner}
     return {
-        "id": int(post_id),  # a JSON integer over 2^53: whoever reads it as a double has another post (section 1)
+        "id": int(post_id),  # a JSON integer over 2^53: whoever reads it as a double has another post
         "id_str": post_id,
         "tweet_id": post_id,
         "tweet_type": "PUBLISHED",

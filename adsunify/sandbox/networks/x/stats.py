@@ -1,4 +1,4 @@
-"""Analytics (sheet section 12): synchronous, by jobs with a gzip file on a foreign host, active entities, reach."""
+"""Analytics: synchronous, by jobs with a gzip file on a foreign host, active entities, reach."""
 
 import gzip
 import hashlib

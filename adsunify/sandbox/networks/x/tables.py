@@ -8,15 +8,15 @@ from adsunify.sandbox.framework import Account, Login
 
 HOST = "ads-api.x.com"
 LOGIN_HOST = "api.x.com"
-DOWNLOAD_HOST = "ton.twimg.com"  # sheet section 12
+DOWNLOAD_HOST = "ton.twimg.com"
 
-# section 2: access tokens do not end and there is nothing to refresh; the user's id stands before the dash
+# access tokens do not end and there is nothing to refresh; the user's id stands before the dash
 USER_ID, SCREEN_NAME = "1730999", "sandbox_x"
 LOGIN = Login(
     pages=((LOGIN_HOST, "/oauth/authorize"),), access_seconds=None, refreshes=False, access_prefix=f"{USER_ID}-"
 )
 
-# section 7: digits after the point; amounts are micros of the currency
+# digits after the point; amounts are micros of the currency
 PLACES = {"VND": 0, "KRW": 0, "CLP": 0, "JPY": 0, "KWD": 3, "IQD": 3, "BHD": 3, "TND": 3}
 MICROS = 1_000_000
 
@@ -42,7 +42,7 @@ def _account(id: str, name: str, currency: str, timezone: str, *instruments: Ins
     return Account(id, name, currency, timezone, {"instruments": instruments, "permissions": permissions})
 
 
-# The account object has no currency: it is that of the first instrument that is able to fund (section 3).
+# The account object has no currency: it is that of the first instrument that is able to fund.
 ACCOUNTS = (
     _account(
         "18ce54d4x5t", "Demo Outdoor US", "USD", "America/New_York",
@@ -64,12 +64,12 @@ ACCOUNTS = (
     ),
 )  # fmt: skip
 WRITERS = frozenset({"ACCOUNT_ADMIN", "AD_MANAGER"})
-DAILY_ONLY = "AGENCY_CREDIT_LINE"  # section 5: some types insist on a daily budget; which ones is our choice
+DAILY_ONLY = "AGENCY_CREDIT_LINE"  # some types insist on a daily budget; which ones is our choice
 
-# every post of digits exists for the account's full user, except these; posts are those of section 9's promotable users
+# every post of digits exists for the account's full user, except these; posts are those of promotable users
 FULL_USER, REPOSTS_USER = "756201191646691328", "2417045708"
 REPOSTED = "1880000000000000002"  # belongs to REPOSTS_USER, whose posts are promoted as
-HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts (section 5)
+HIDDEN_REPOST = "1880000000000990017"  # ... hidden reposts
 WITHOUT_LINK = "1880000000000000003"  # neither website card nor link: not for WEBSITE_CLICKS
 POSTS: Mapping[str, tuple[str, str]] = {
     "1880000000000000001": (FULL_USER, "Winter sale: ski boots from 89. https://shop.example/boots"),
@@ -77,13 +77,13 @@ POSTS: Mapping[str, tuple[str, str]] = {
     WITHOUT_LINK: (FULL_USER, "Snow is coming."),
 }
 
-CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request (section 17): the accounts asked for it
+CAMPAIGNS_PER_ACCOUNT = 8_000  # 200 by default, up to 8,000 on request: the accounts asked for it
 LINE_ITEMS_PER_CAMPAIGN = 100
 JOBS_IN_PROGRESS = 100
 IDS = 200  # of an id filter
 
 STATUSES = ("ACTIVE", "PAUSED", "DRAFT")
-# objective -> its goals, the default first. Sections 5 and 6 say it for WEBSITE_CLICKS; the rest is our choice.
+# objective -> its goals, the default first. The documentation says it for WEBSITE_CLICKS; the rest is our choice.
 GOALS: Mapping[str, tuple[str, ...]] = {
     "WEBSITE_CLICKS": ("LINK_CLICKS", "SITE_VISITS", "WEBSITE_CONVERSIONS"),
     "REACH": ("MAX_REACH", "REACH_WITH_ENGAGEMENT"),
@@ -95,8 +95,8 @@ GOALS: Mapping[str, tuple[str, ...]] = {
     "APP_ENGAGEMENTS": ("APP_CLICKS",),
 }
 EVERY_GOAL = tuple(goal for goals in GOALS.values() for goal in goals)
-NO_MAXIMUM = frozenset({"REACH", "FOLLOWERS"})  # section 6: MAX is not allowed there
-CAPPED = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # section 14: frequency caps
+NO_MAXIMUM = frozenset({"REACH", "FOLLOWERS"})  # MAX is not allowed there
+CAPPED = frozenset({"REACH", "ENGAGEMENTS", "VIDEO_VIEWS", "PREROLL_VIEWS"})  # frequency caps
 STRATEGIES = ("AUTO", "MAX", "TARGET")
 PAYING = ("APP_CLICK", "IMPRESSION", "LINK_CLICK")
 EXPANSIONS = ("BROAD", "DEFINED", "EXPANDED")
@@ -116,7 +116,7 @@ AGES = (
     "AGE_18_TO_54", "AGE_OVER_18", "AGE_21_TO_34", "AGE_21_TO_49", "AGE_21_TO_54", "AGE_OVER_21", "AGE_25_TO_49",
     "AGE_25_TO_54", "AGE_OVER_25", "AGE_35_TO_49", "AGE_35_TO_54", "AGE_OVER_35", "AGE_OVER_50",
 )  # fmt: skip
-# targeting type -> pattern of its values (sections 9 and 13; where neither says, anything printable)
+# targeting type -> pattern of its values (where none is documented, anything printable)
 TARGETING: Mapping[str, str] = {
     **dict.fromkeys(
         ("DEVICE", "EVENT", "CAMPAIGN_ENGAGEMENT", "CAMPAIGN_ENGAGEMENT_LOOKALIKE", "CONVERSATION", "ENGAGEMENT_TYPE",
@@ -132,7 +132,7 @@ TARGETING: Mapping[str, str] = {
     "AGE": "|".join(AGES),
 }  # fmt: skip
 KEYWORDS = frozenset({"BROAD_KEYWORD", "EXACT_KEYWORD", "PHRASE_KEYWORD", "UNORDERED_KEYWORD"})
-# section 9: how many criteria of these types one line item holds
+# how many criteria of these types one line item holds
 MOST_CRITERIA: tuple[tuple[frozenset[str], int], ...] = (
     (frozenset({"LOCATION"}), 2_000),
     (KEYWORDS, 1_000),
@@ -165,7 +165,7 @@ CONVERSION_PARTS = (
     "order_quantity_engagement", "sale_amount", "sale_amount_view", "sale_amount_engagement",
 )  # fmt: skip
 
-# section 15 and the error table: code -> HTTP status
+# the error table: code -> HTTP status
 HTTP: Mapping[str, int] = {
     **dict.fromkeys(
         ("INVALID_PARAMETER", "MISSING_PARAMETER", "EXCLUSIVE_PARAMETERS", "INCLUSIVE_PARAMETERS",

@@ -1,4 +1,4 @@
-"""Targeting criteria of line items (sheet section 9): one by one, and in atomic batches of up to 500."""
+"""Targeting criteria of line items: one by one, and in atomic batches of up to 500."""
 
 from typing import Any
 

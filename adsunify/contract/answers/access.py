@@ -1,0 +1,53 @@
+"""API keys and agents' grants."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .shape import Shape, Text, Uuid
+
+Role = Literal["viewer", "member", "admin"]
+
+
+class Verified(Shape):
+    """The credential of this request."""
+
+    credential: str
+    kind: Literal["key", "agent", "session", "local"]
+    workspace_id: Uuid
+    workspace: str
+    user_id: Uuid
+    role: Role
+    can_write: bool
+    expires_at: Text
+
+
+class Key(Shape):
+    """An API key without its secret."""
+
+    key_id: Uuid
+    name: str
+    prefix: str
+    owner_id: Uuid
+    can_write: bool
+    expires_at: Text
+    revoked_at: Text
+    last_used_at: Text
+
+
+class CreatedKey(Key):
+    """A new API key; ``secret`` is shown this once."""
+
+    secret: str
+
+
+class ConnectedAgent(Shape):
+    """What you allow an agent in this workspace."""
+
+    grant_id: Uuid
+    client_id: Uuid
+    client_name: str
+    can_write: bool
+    created_at: str
+    expires_at: str
+    revoked_at: Text

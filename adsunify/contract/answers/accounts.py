@@ -1,0 +1,110 @@
+"""Connections and ad accounts, and what is found in an account."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .shape import Shape, Text, Uuid
+
+
+class Connection(Shape):
+    """A connection to a network, without its credentials."""
+
+    connection_id: Uuid
+    network: str
+    status: Literal["active", "needs_reauth", "disconnected"]
+    accounts: list[Uuid]
+    expires_at: Text
+    created_at: str
+
+
+class Consent(Shape):
+    """A single-use hosted consent link."""
+
+    url: str
+    expires_at: str
+
+
+class Account(Shape):
+    """An ad account of the workspace."""
+
+    account_id: Uuid
+    network: str
+    native_id: str
+    name: Text
+    currency: Text
+    timezone: Text
+    status: Literal["active", "needs_reauth", "disconnected"]
+    native_status: Text
+    connection_id: Text
+    extras: dict[str, str]
+
+
+class Node(Shape):
+    """One entity of the native hierarchy."""
+
+    kind: str
+    id: str
+    parent_id: Text
+    name: Text
+    status: Text
+    native_status: Text
+    native: dict[str, Any]
+
+
+class Entity(Node):
+    """One native entity: ``status`` is the unified one, null where the native one has no such meaning."""
+
+
+class EditableField(Shape):
+    """One field that an edit may change; ``locked``: why not now."""
+
+    field: str
+    value: Any
+    unit: Text
+    period: Literal["daily", "lifetime"] | None = None
+    choices: list[str] = Field([])
+    min: Text = None
+    max: Text = None
+    locked: Text
+
+
+class Settings(Shape):
+    """What may be edited on an entity, and what surrounds it, in the network's own words."""
+
+    entity_id: str
+    kind: str
+    fields: list[EditableField]
+    targeting: dict[str, Any]
+    bidding: dict[str, Any]
+    creative: dict[str, Any]
+    notes: list[str]
+
+
+class TreeLevel(Shape):
+    """One level of the native hierarchy and its parent key."""
+
+    kind: str
+    native: str
+    parent_key: Text
+
+
+class Tree(Shape):
+    """The native hierarchy, flat, parents first."""
+
+    account_id: Uuid
+    network: str
+    levels: list[TreeLevel]
+    nodes: list[Node]
+    truncated: bool
+    read_at: str
+
+
+class CatalogRow(Shape):
+    """One row of a catalog."""
+
+    id: str
+    name: str
+    native: Any

@@ -1,0 +1,70 @@
+"""Normalized reporting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .shape import Milliseconds, Shape, Text, Uuid
+
+
+class Day(Shape):
+    """One day's normalized figures; amounts are exact decimal strings in major units."""
+
+    date: str
+    impressions: int | None
+    clicks: int | None
+    spend: Text
+    conversions: Text
+    conversion_value: Text
+    video_views: int | None
+    reach: int | None
+
+
+class Figures(Shape):
+    """Totals over the rows; null where any part is missing."""
+
+    impressions: int | None
+    clicks: int | None
+    spend: Text
+    conversions: Text
+    conversion_value: Text
+    video_views: int | None
+    reach: int | None
+
+
+class Range(Shape):
+    """Days, both included."""
+
+    start_date: str
+    end_date: str
+
+
+class Coverage(Range):
+    """What the rows cover."""
+
+    timezone: Text
+    complete: bool
+    provisional_from: Text
+    missing: list[Range]
+    notes: list[str]
+
+
+class Pending(Shape):
+    """A report the network is still making; ask again with the same dates, or resume ``report:<job>``."""
+
+    job: str
+    status: str
+    retry_after_ms: Milliseconds | None
+
+
+class Insights(Shape):
+    """Normalized daily metrics."""
+
+    account_id: Uuid
+    currency: Text
+    timezone: Text
+    rows: list[Day]
+    totals: Figures
+    native_rows: list[Any]
+    coverage: Coverage
+    pending: Pending | None

@@ -1,0 +1,202 @@
+"""Prepared changes, their plans and receipts, and what went wrong."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from .shape import Milliseconds, Shape, Text, Uuid
+
+OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
+Outcome = Literal["not_applied", "applied", "unknown"]
+StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
+
+
+class ChangeInWords(Shape):
+    """One change of a step."""
+
+    field: str
+    before: Any
+    after: Any
+
+
+class PlanStep(Shape):
+    """One native write as it will be sent."""
+
+    key: str
+    kind: str
+    action: Literal["create", "update", "delete"]
+    does: str
+    method: str
+    path: str
+    body: Any
+    changes: list[ChangeInWords]
+
+
+class PlanView(Shape):
+    """The immutable plan."""
+
+    version: int
+    digest: str
+    steps: list[PlanStep] = Field([])
+
+
+class NativeError(Shape):
+    """The network's own error."""
+
+    code: Text
+    message: Text
+    request_id: Text
+    status: int | None
+
+
+class ItemReceipt(Shape):
+    """The outcome of one item."""
+
+    index: int
+    state: StepState
+    id: Text
+    error: NativeError | None
+
+
+class StepReceipt(Shape):
+    """What became of one attempt of a step."""
+
+    key: str
+    attempt: int
+    state: StepState
+    intent_at: Text
+    receipt_at: Text
+    http_status: int | None
+    request_id: Text
+    outputs: dict[str, str | list[str]]
+    items: list[ItemReceipt]
+    response: Any
+    error: NativeError | None
+
+
+class Receipt(Shape):
+    """The saved receipt of an operation."""
+
+    steps: list[StepReceipt]
+
+
+class Stopped(Shape):
+    """Why the last execution stopped; ``step`` is the step's key."""
+
+    code: str
+    message: str
+    outcome: Outcome = "not_applied"
+    step: Text = None
+    network: NativeError | None = None
+
+
+class CreatedBy(Shape):
+    """Who prepared the operation, and with what."""
+
+    user_id: Uuid
+    credential: str
+
+
+class Operation(Shape):
+    """A prepared change with its saved receipt."""
+
+    id: Uuid
+    status: OperationStatus
+    action: Literal["create", "activate", "status", "update", "delete", "edit"]
+    network: str
+    account_id: Uuid
+    created_by: CreatedBy
+    created_at: str
+    expires_at: str
+    expired: bool
+    stalled: bool
+    next_action: Literal["execute"] | None = None
+    retry_after_ms: Milliseconds | None = None
+    review_url: str
+    source_operation_id: Uuid | None = None
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+    plan: PlanView
+    receipt: Receipt
+    error: Stopped | None = None
+
+
+class Validated(Shape):
+    """A valid brief and the plan it would become."""
+
+    valid: Literal[True]
+    network: str
+    format: str
+    plan: PlanView
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+
+
+class ValidChange(Shape):
+    """A valid native change and the plan it would become."""
+
+    valid: Literal[True]
+    network: str
+    action: Literal["create", "status", "update", "delete", "edit"]
+    plan: PlanView
+    risk: Literal["low", "spend", "destructive"]
+    warnings: list[str]
+
+
+class Prepared(Shape):
+    """Several prepared operations."""
+
+    operations: list[Operation]
+
+
+class ProblemIssue(Shape):
+    """One thing wrong with the input: members by dots, list positions by a slash."""
+
+    path: str
+    code: str
+    message: str
+
+
+class Failure(Shape):
+    """What went wrong; ``outcome`` says whether a native write was applied."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    outcome: Outcome
+    issues: list[ProblemIssue] = Field([])
+    operation_id: Uuid | None = None
+    operation: Operation | None = None
+    network: NativeError | None = None
+    retry_after_ms: Milliseconds | None = None
+
+
+class Problem(Failure):
+    """RFC 9457 problem details."""
+
+    request_id: str
+
+
+class BatchDone(Shape):
+    """An operation of a batch as it stands after the call."""
+
+    operation_id: Uuid
+    status: OperationStatus
+    operation: Operation
+
+
+class BatchFailed(Shape):
+    """An operation of a batch whose execution failed."""
+
+    operation_id: Uuid
+    error: Failure
+
+
+class Batch(Shape):
+    """Per-operation results, in the order asked for."""
+
+    results: list[BatchDone | BatchFailed]

@@ -1,0 +1,16 @@
+"""What all answer shapes share."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+from pydantic.alias_generators import to_camel
+
+Text = str | None
+Uuid = str
+Milliseconds = int
+
+
+class Shape(BaseModel):
+    """The base of every answer shape; members that are left out when they say nothing have a default."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", populate_by_name=False)

@@ -1,0 +1,47 @@
+"""Subscriptions, deliveries and attempts."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from .operations import CreatedBy
+from .shape import Milliseconds, Shape, Text, Uuid
+
+
+class Webhook(Shape):
+    """A subscription, without its signing secret."""
+
+    webhook_id: Uuid
+    url: str
+    account_id: Uuid | None
+    events: list[str]
+    active: bool
+    created_by: CreatedBy
+    created_at: str
+
+
+class CreatedWebhook(Webhook):
+    """A new subscription; ``secret`` signs its deliveries and is shown this once."""
+
+    secret: str
+
+
+class Delivery(Shape):
+    """One event on its way to one subscription."""
+
+    delivery_id: Uuid
+    event_id: Uuid
+    type: str
+    status: Literal["pending", "delivering", "succeeded", "failed"]
+    attempts: int
+    next_attempt_at: Text
+
+
+class Attempt(Shape):
+    """One attempt: the status answered, or why there was no answer."""
+
+    number: int
+    at: str
+    duration_ms: Milliseconds | None
+    status_code: int | None
+    error: Text
