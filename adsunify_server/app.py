@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
-from collections.abc import AsyncIterator, Awaitable, Callable
-from uuid import uuid4
+from collections.abc import AsyncIterator, Callable, Iterable
 
 from aiohttp import web
 
 from adsunify.contract import ENDPOINTS, Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
-from adsunify.errors import AdsunifyError, InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
 from adsunify.wire import dumps
 from adsunify_mcp import http as mcp
 
-from . import connect, oauth, pages
+from . import connect, health, oauth, pages, reference
+from .answering import Handler, answering
+from .metrics import REQUESTS, Requests
 from .openapi import document
-from .problems import MEDIA_TYPE, problem, refusal
+from .problems import limits
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
@@ -34,13 +35,19 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
 
     ``delivers``: webhooks are delivered by this process, too.
     """
-    app = web.Application(client_max_size=BODY_BYTES, middlewares=[answered])
+    requests = Requests()
+    app = web.Application(client_max_size=BODY_BYTES, middlewares=[answering(service, requests)])
+    app[REQUESTS] = requests
     for endpoint in ENDPOINTS:
         path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: what it must be is said by the contract
-        app.router.add_route(endpoint.method, PREFIX + path, _handler(service, endpoint))
-    openapi = dumps(document(service.settings.base_url)).encode("ascii")
-    app.router.add_get("/openapi.json", _fixed(openapi))
-    app.router.add_get("/healthz", _fixed(b'{"status":"ok"}'))
+        route = app.router.add_route(endpoint.method, PREFIX + path, _handler(service, endpoint))
+        requests.names[route] = endpoint.operation_id
+    for path in dict.fromkeys(endpoint.path for endpoint in ENDPOINTS if not endpoint.parameters):
+        app.router.add_route("*", PREFIX + path, _only(one.method for one in ENDPOINTS if one.path == path))
+    whole = document(service.settings.base_url)
+    app.router.add_get("/openapi.json", _fixed(dumps(whole).encode("ascii")))
+    health.add_routes(app, service)
+    reference.add_routes(app, whole)
     connect.add_routes(app, service)
     mcp.add_routes(app, service)
     oauth.add_routes(app, service)
@@ -54,11 +61,28 @@ def _delivering(service: Service) -> Callable[[web.Application], AsyncIterator[N
     async def running(app: web.Application) -> AsyncIterator[None]:
         worker = Worker(service)
         task = asyncio.create_task(worker.run())
+        task.add_done_callback(_told_if_failed)
         yield
         worker.stop()
         await task
 
     return running
+
+
+def _told_if_failed(task: asyncio.Task[None]) -> None:
+    """A defect that ends the worker does not end the server: somebody has to be told."""
+    if not task.cancelled() and task.exception() is not None:
+        log.error("webhooks are not delivered any more", exc_info=task.exception())
+
+
+def _only(methods: Iterable[str]) -> Handler:
+    """Refuses every other method, where the word of a path would also stand in the place of an id."""
+    allowed = tuple(methods)
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        raise web.HTTPMethodNotAllowed(request.method, allowed)
+
+    return handle
 
 
 def _fixed(body: bytes) -> Handler:
@@ -68,43 +92,22 @@ def _fixed(body: bytes) -> Handler:
     return handle
 
 
-@web.middleware
-async def answered(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Gives every answer its id, and turns errors into problem details."""
-    request_id = uuid4().hex
-    answer = await _answer(request, handler, request_id)
-    answer.headers["X-Request-Id"] = request_id
-    answer.headers.setdefault("Cache-Control", "no-store")
-    return answer
-
-
-async def _answer(request: web.Request, handler: Handler, request_id: str) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except AdsunifyError as error:
-        if error.status >= 500:
-            log.exception("%s: %s", request_id, error.message)
-        return problem(error, request_id)
-    except web.HTTPException as refused_:
-        allow = {"Allow": refused_.headers["Allow"]} if "Allow" in refused_.headers else {}
-        return problem(refusal(refused_.status), request_id, allow)
-    except Exception as failure:
-        log.exception("%s failed", request_id)
-        told = problem(AdsunifyError("", outcome="unknown"), request_id)
-        headers = {"X-Request-Id": request_id, "Cache-Control": "no-store"}
-        raise web.HTTPInternalServerError(text=told.text, content_type=MEDIA_TYPE, headers=headers) from failure
-
-
 def _handler(service: Service, endpoint: Endpoint) -> Handler:
+    writes = endpoint.access != "read"
+
     async def handle(request: web.Request) -> web.Response:
         actor = await authenticate(service, request.headers.get("Authorization"))
+        standing = service.limiting.admit(actor.credential, writes, service.store.clock.now())
         _negotiated(request, endpoint)
         answer = await call(service, actor, endpoint, await _asked(request, endpoint))
+        headers = {"Idempotency-Replayed": "true"} if answer.replayed else {}
+        if standing is not None:
+            headers |= limits(standing.limit, standing.remaining, math.ceil(standing.full_in / 1000))
         return web.Response(
             status=answer.status,
             body=dumps(answer.envelope()).encode("ascii"),
             content_type="application/json",
-            headers={"Idempotency-Replayed": "true"} if answer.replayed else None,
+            headers=headers,
         )
 
     return handle
@@ -130,6 +133,9 @@ async def _asked(request: web.Request, endpoint: Endpoint) -> Call:
 
 
 async def _body(request: web.Request) -> bytes:
+    length = request.content_length or 0
+    if length > BODY_BYTES:  # refused before a byte of it is kept
+        raise web.HTTPRequestEntityTooLarge(max_size=BODY_BYTES, actual_size=length)
     try:
         return await request.read()
     except web.RequestPayloadError:

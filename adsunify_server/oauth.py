@@ -9,6 +9,7 @@ from aiohttp import web
 
 from adsunify.service import agents
 from adsunify.service.agents import OAuthError
+from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
 from adsunify.wire import Json, dumps, loads
 from adsunify_mcp.http import METADATA
@@ -34,10 +35,16 @@ def add_routes(app: web.Application, service: Service) -> None:
             asked = None
         if not isinstance(asked, Mapping):
             raise OAuthError("invalid_request", "The body is a JSON object with redirect_uris.")
+        service.limiting.registered(_source(), service.store.clock.now())
         return _sent(201, await agents.register(service, asked))
 
     async def token(request: web.Request) -> web.Response:
-        return _sent(200, await agents.exchange(service, await _form(request)))
+        try:
+            return _sent(200, await agents.exchange(service, await _form(request)))
+        except OAuthError as problem:
+            if problem.error == "invalid_grant":
+                service.limiting.failed(_source(), service.store.clock.now())
+            raise
 
     async def revoke(request: web.Request) -> web.Response:
         await agents.revoke_token(service, await _form(request))
@@ -53,6 +60,11 @@ def add_routes(app: web.Application, service: Service) -> None:
 
 async def _preflight(request: web.Request) -> web.Response:
     return web.Response(status=204, headers={**OPEN, "Access-Control-Allow-Methods": "POST"})
+
+
+def _source() -> str:
+    asked = ASKED.get()
+    return "" if asked is None else asked.source
 
 
 def _told(answer: Answer) -> Answer:

@@ -12,7 +12,9 @@ from pydantic.json_schema import models_json_schema
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_FORMS, PREFIX
+from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
+from adsunify.validation import WireModel, read
 
 API_VERSION = "1.1.0"
 REFERENCE = "#/components/schemas/{model}"
@@ -34,6 +36,14 @@ STATUS_WORDS: Mapping[int, str] = {
     500: "Internal error.",
     503: "Temporarily unavailable.",
 }
+LIMIT_HEADERS = ("RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset")
+HEADER_WORDS: Mapping[str, str] = {
+    "X-Request-Id": "The id of this request.",
+    "Retry-After": "Seconds until a request is taken again.",
+    "RateLimit-Limit": "Reads, or writes, that this credential may make in a minute, and at once; absent: no limit.",
+    "RateLimit-Remaining": "How many of them are left now.",
+    "RateLimit-Reset": "Seconds until all are there again; in a 429, until there is one.",
+}
 
 
 def document(base_url: str) -> dict[str, Any]:
@@ -54,6 +64,7 @@ def document(base_url: str) -> dict[str, Any]:
             "version": API_VERSION,
             "summary": "One advertising API over 12 ad networks.",
             "description": "Writes are prepared, reviewed, and only then executed.",
+            "contact": {"name": "The maintainers of adsunify"},
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": base_url}],
@@ -93,8 +104,18 @@ def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]
     }
     if endpoint.body is not None:
         schema = {"$ref": REFERENCE.format(model=endpoint.body.__name__)}
-        operation["requestBody"] = {"required": True, "content": {"application/json": {"schema": schema}}}
+        content = {"application/json": {"schema": schema}}
+        operation["requestBody"] = {"required": not _may_be_left_out(endpoint.body), "content": content}
     return operation
+
+
+def _may_be_left_out(body: type[WireModel]) -> bool:
+    """No body is the empty object, which some take."""
+    try:
+        read(body, {})
+    except InvalidInput:
+        return False
+    return True
 
 
 def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
@@ -137,7 +158,7 @@ def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     if not endpoint.idempotent:
         return []
     text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
-    schema = {"type": "string", "minLength": 1, "maxLength": 200}
+    schema = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\x00-\x1f\x7f-\x9f]*$"}
     return [{"name": "Idempotency-Key", "in": "header", "required": False, "description": text, "schema": schema}]
 
 
@@ -164,7 +185,7 @@ def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
         envelope["properties"]["page"] = cursor
         if get_origin(endpoint.answer) is list:  # a resumed report has no pages
             envelope["required"].append("page")
-    headers = {"X-Request-Id": {"description": "The id of this request.", "schema": {"type": "string"}}}
+    headers = {**_headers("X-Request-Id"), **_headers(*LIMIT_HEADERS)}
     if endpoint.idempotent:
         headers["Idempotency-Replayed"] = {"description": "The key was bound before.", "schema": {"type": "string"}}
     return {
@@ -174,9 +195,21 @@ def _success(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _headers(*names: str) -> dict[str, Any]:
+    return {
+        name: {
+            "description": HEADER_WORDS[name],
+            "schema": {"type": "string" if name == "X-Request-Id" else "integer"},
+        }
+        for name in names
+    }
+
+
 def _error(status: int) -> dict[str, Any]:
     schema = {"$ref": REFERENCE.format(model="Problem")}
+    more = ("Retry-After", *LIMIT_HEADERS) if status == 429 else ()
     return {
         "description": STATUS_WORDS[status],
+        "headers": _headers("X-Request-Id", *more),
         "content": {"application/problem+json": {"schema": schema}},
     }

@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from adsunify.errors import AdsunifyError, ProviderThrottled, Unauthenticated
+from adsunify.errors import AdsunifyError, ProviderThrottled, RateLimited, Unauthenticated
 from adsunify.problems import described
 from adsunify.wire import dumps
 
 MEDIA_TYPE = "application/problem+json"
 
 REFUSALS: Mapping[int, tuple[str, str, str]] = {
+    400: ("malformed_request", "Malformed request", "This is no HTTP request that the server can read."),
     404: ("not_found", "Not found", "There is nothing at this address."),
     405: ("method_not_allowed", "Method not allowed", "This address does not take this method."),
     406: ("not_acceptable", "Not acceptable", "Answers are application/json; the Accept header excludes it."),
@@ -33,10 +34,27 @@ def refusal(status: int) -> AdsunifyError:
 
 def problem(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | None = None) -> web.Response:
     """The answer to an error."""
-    more = dict(headers or {})
+    more = {**told_by_headers(error), **(headers or {})}
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="adsunify"'
-    if isinstance(error, ProviderThrottled) and error.retry_after is not None:
-        more["Retry-After"] = str(math.ceil(error.retry_after))
     body = dumps({**described(error), "requestId": request_id})
     return web.Response(status=error.status, body=body.encode("ascii"), content_type=MEDIA_TYPE, headers=more)
+
+
+def told_by_headers(error: AdsunifyError) -> dict[str, str]:
+    """What the headers of an answer say about an error: when to come back."""
+    if not isinstance(error, ProviderThrottled | RateLimited) or error.retry_after is None:
+        return {}
+    seconds = math.ceil(error.retry_after)
+    if isinstance(error, RateLimited) and error.limit is not None:
+        return {"Retry-After": str(seconds), **limits(error.limit, 0, seconds)}
+    return {"Retry-After": str(seconds)}
+
+
+def limits(limit: int, remaining: int, seconds: int) -> dict[str, str]:
+    """The headers of a rate limit: what is allowed at once, what is left of it, seconds until there is more."""
+    return {
+        "RateLimit-Limit": str(limit),
+        "RateLimit-Remaining": str(remaining),
+        "RateLimit-Reset": str(seconds),
+    }

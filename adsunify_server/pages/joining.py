@@ -5,19 +5,24 @@ from __future__ import annotations
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
+from adsunify.problems import described
 from adsunify.service import signing_in
 
 from .visiting import SESSION, Door, Visit, cookie_name, local
 
 
 def add_pages(door: Door) -> None:
-    """``/sign-in``, ``/sign-out``, ``/workspace``, ``/people``, ``/invitation/<token>``."""
+    """``/sign-in``, ``/sign-out``, ``/workspace``, ``/password``, ``/people``, ``/invitation/<token>``."""
     door.get("/sign-in", show_sign_in, open_=True)
     door.post("/sign-in", sign_in, open_=True)
     door.post("/sign-out", sign_out)
     door.post("/workspace", choose)
     door.get("/people", show_people)
     door.post("/people", invite)
+    door.post("/people/role", change_role)
+    door.post("/people/remove", remove)
+    door.get("/password", show_password)
+    door.post("/password", change_password)
     door.get("/invitation/{token}", show_invitation, open_=True)
     door.post("/invitation/{token}", accept, open_=True)
 
@@ -58,6 +63,21 @@ async def choose(visit: Visit) -> web.Response:
     return visit.to("/operations")
 
 
+async def show_password(visit: Visit) -> web.Response:
+    """The form to change one's password with."""
+    return visit.page("password.html", problem=None)
+
+
+async def change_password(visit: Visit) -> web.Response:
+    """Change one's password; other sessions end."""
+    now, new = visit.form.get("password", ""), visit.form.get("new", "")
+    try:
+        token = await signing_in.change_password(visit.service, visit.tries, visit.person, now, new, visit.source)
+    except AdsunifyError as problem:
+        return visit.page("password.html", problem.status, problem=described(problem))
+    return visit.begin_session(token, "/people")
+
+
 async def show_people(visit: Visit) -> web.Response:
     """Who belongs here; an admin invites others."""
     return await _people(visit)
@@ -69,8 +89,29 @@ async def invite(visit: Visit) -> web.Response:
     try:
         link = await signing_in.invite(visit.service, visit.actor, email, role)
     except AdsunifyError as problem:
-        return await _people(visit, problem.status, problem=problem.message)
+        return await _people(visit, problem.status, problem=described(problem))
     return await _people(visit, 201, link=link, email=email)
+
+
+async def change_role(visit: Visit) -> web.Response:
+    """Make a member something else."""
+    try:
+        await signing_in.change_role(
+            visit.service, visit.person, visit.form.get("email", ""), visit.form.get("role", "")
+        )
+    except AdsunifyError as problem:
+        return await _people(visit, problem.status, problem=described(problem))
+    return visit.to("/people")
+
+
+async def remove(visit: Visit) -> web.Response:
+    """Take a member out of the workspace."""
+    visit.confirmed()
+    try:
+        await signing_in.remove(visit.service, visit.person, visit.form.get("email", ""))
+    except AdsunifyError as problem:
+        return await _people(visit, problem.status, problem=described(problem))
+    return visit.to("/people")
 
 
 async def _people(visit: Visit, status: int = 200, **more: object) -> web.Response:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from aiohttp import web
-from attrs import frozen
 
 from adsunify.actor import Actor
-from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.money import major
-from adsunify.network import Account, counted
+from adsunify.amounts import amounts
+from adsunify.errors import AdsunifyError
 from adsunify.networks import adapter
 from adsunify.problems import described
 from adsunify.service.core import Service
@@ -22,11 +18,6 @@ from adsunify.store import people
 from adsunify.wire import Json
 
 from .visiting import Door, Visit
-
-MONEY = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
-NO_MONEY = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
-"""What the last word of a native member says of its number."""
-NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
 def add_pages(door: Door) -> None:
@@ -98,7 +89,7 @@ async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyE
         author=await _author(visit.service, visit.actor, operation["createdBy"]["userId"]),
         seconds=max(0, _seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
         open_=open_,
-        money=[_amounts(account, step) for step in operation["plan"]["steps"]],
+        money=[amounts(account, step) for step in operation["plan"]["steps"]],
         units=adapter(operation["network"]).network.money,
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
         done=[step for step in operation["receipt"]["steps"] if step["state"] == "applied"],
@@ -112,42 +103,3 @@ async def _author(service: Service, actor: Actor, user_id: str) -> str:
 
 def _seconds(instant: str) -> int:
     return int(datetime.fromisoformat(instant).timestamp())
-
-
-@frozen
-class Amount:
-    """An amount as it will be sent: where it stands, how it stands there, and (where it is known) how much it is."""
-
-    member: str
-    sent: str
-    major: str | None
-
-
-def _amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Amount]:
-    """The amounts of a step; some networks take them in the query."""
-    network = adapter(account["network"]).network
-    owner = Account(
-        account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
-    )
-    try:
-        unit = network.unit(owner)
-    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
-        unit = None
-    found = []
-    for member, sent in [*_money(dict(parse_qsl(urlsplit(step["path"]).query))), *_money(step["body"])]:
-        count = None if unit is None else counted(unit, sent)
-        known = None if unit is None or count is None else f"{major(count, unit.offset)} {account['currency'] or ''}"
-        found.append(Amount(member, str(sent), known))
-    return found
-
-
-def _money(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
-    """The amounts that a native body holds: where, and as they will be sent."""
-    if isinstance(body, Mapping):
-        for name, value in body.items():
-            yield from _money(value, f"{path}.{name}" if path else str(name), str(name))
-    elif isinstance(body, list):
-        for index, value in enumerate(body):
-            yield from _money(value, f"{path}[{index}]", last)
-    elif MONEY.search(last) and not NO_MONEY.search(last) and NUMBER.fullmatch(str(body)):
-        yield path, body

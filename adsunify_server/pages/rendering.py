@@ -77,7 +77,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
     )
     made.globals["assets"] = ASSETS
-    made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": _spelled, "words": _words}
+    made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": spelled, "words": _words}
     return made
 
 
@@ -93,7 +93,7 @@ def _day(instant: str) -> str:
     return f"{datetime.fromisoformat(instant):%-d %b %Y}"
 
 
-def _spelled(value: Json) -> str:
+def spelled(value: Json) -> str:
     """A value of JSON for a reader: text as it is, all else as JSON, a member to a line."""
     return value if isinstance(value, str) else _indented(value, "")
 

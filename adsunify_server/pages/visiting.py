@@ -22,9 +22,11 @@ from adsunify.contract import BY_ID, Call, call
 from adsunify.errors import AdsunifyError, Forbidden, refused
 from adsunify.problems import described
 from adsunify.service import signing_in
+from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
 from adsunify.service.signing_in import Tries, Visitor
 from adsunify.wire import Json, dumps
+from adsunify_server.problems import told_by_headers
 
 from .rendering import rendered
 
@@ -75,7 +77,18 @@ class Visit:
     @property
     def source(self) -> str:
         """The network address of the browser."""
-        return self.request.remote or ""
+        asked = ASKED.get()
+        return "" if asked is None else asked.source
+
+    def count(self) -> None:
+        """Count the visit of a person who is signed in, and say whose it is. Raises RateLimited."""
+        if self.visitor is None:
+            return
+        asked, home = ASKED.get(), self.visitor.home
+        if asked is not None:
+            asked.owner, asked.workspace_id = self.visitor.user_id, None if home is None else home.workspace_id
+        now = self.service.store.clock.now()
+        self.service.limiting.admit(self.visitor.user_id, self.request.method == "POST", now)
 
     def path(self, name: str) -> str:
         """A variable part of the address."""
@@ -121,7 +134,9 @@ class Visit:
 
     def failed(self, error: AdsunifyError) -> web.Response:
         """The page that an error is."""
-        return self.page("error.html", error.status, problem=described(error))
+        answer = self.page("error.html", error.status, problem=described(error))
+        answer.headers.update(told_by_headers(error))
+        return answer
 
     def set_cookie(self, answer: web.StreamResponse, name: str, value: str, seconds: int | None) -> None:
         """Set one of our cookies; ``seconds`` None: until the browser is closed."""
@@ -166,6 +181,7 @@ class Door:
         async def handle(request: web.Request) -> web.Response:
             visit = await Visit.of(self.service, self.tries, request)
             try:
+                visit.count()
                 if request.method == "POST":
                     await visit.read_form()
                 if visit.visitor is None and not open_:
@@ -173,7 +189,7 @@ class Door:
                 return await answer(visit)
             except AdsunifyError as error:
                 if error.status >= 500:
-                    log.exception("%s %s: %s", request.method, request.rel_url.path, error.message)
+                    log.exception("%s: %s", error.code, error.message)
                 return visit.failed(error)
 
         return handle

@@ -34,7 +34,7 @@ from adsunify.errors import (
     Unauthenticated,
 )
 from adsunify.networks import ADAPTERS
-from adsunify.service.opening import SANDBOX_URL
+from adsunify.service.opening import BASE_URL, SANDBOX_URL
 from tests.server.served import NEVER, RING, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -318,6 +318,24 @@ async def test_execute_continues(server: Served, clients: dict[str, AsyncAds], d
 
 
 @pytest.mark.parametrize("door", DOORS)
+async def test_execute_tells_of_its_progress(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
+    ads, told = clients[door], list[Operation]()
+    operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+    await server.networks.fault("amazon", "status", path="/sp/adGroups", value=429)
+    done = await ads.execute(operation, confirmed=True, progress=told.append)
+    assert done.status == "succeeded"
+    assert [(one.id, one.status, one.next_action) for one in told] == [(operation.id, "prepared", "execute")]
+    assert told[0].retry_after_ms > 0, "and why it waits"
+
+
+async def test_a_review_stands_where_people_reach_the_server(server: Served) -> None:
+    elsewhere = {**environment(server), BASE_URL: "https://ads.example"}
+    async with AsyncAds(server.database, workspace="shop", environment=elsewhere) as ads:
+        operation = await ads.create(server.accounts["amazon"], brief("amazon"))
+        assert operation.review_url == f"https://ads.example/review/{operation.id}"
+
+
+@pytest.mark.parametrize("door", DOORS)
 async def test_execute_stops_on_unknown(server: Served, clients: dict[str, AsyncAds], door: str) -> None:
     ads = clients[door]
     operation = await ads.create(server.accounts["meta"], brief("meta"))
@@ -386,6 +404,8 @@ async def test_clients_that_are_not_open() -> None:
         ads.networks()
     with pytest.raises(RuntimeError, match="open the client first"):
         await AsyncAds("sqlite:///never.db").networks()
+    with pytest.raises(RuntimeError, match="open the client first"):
+        _ = AsyncAds("sqlite:///never.db").door
     assert not Path("never.db").exists()
 
 

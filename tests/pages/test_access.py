@@ -23,6 +23,7 @@ CLOSED = (
     "/connected-agents",
     "/webhooks",
     "/people",
+    "/password",
     "/oauth/authorize",
 )
 POSTS = (
@@ -30,6 +31,9 @@ POSTS = (
     "/sign-out",
     "/workspace",
     "/people",
+    "/people/role",
+    "/people/remove",
+    "/password",
     "/invitation/x",
     "/oauth/authorize",
     f"/review/{NEVER}/execute",

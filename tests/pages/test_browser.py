@@ -213,3 +213,13 @@ async def test_nothing_can_be_framed_or_forged(site: Served, host: str) -> None:
             await one.press("Win a prize")
             assert "did not come from a page of this server" in await one.text()
         assert len(await site.admin.get("/keys")) == before
+
+
+async def test_the_reference_and_an_error(site: Served) -> None:
+    """Both are pages like the others: legible, at every width, without a script."""
+    async with chromium() as one:
+        await one.open(f"{site.base_url}/docs")
+        await seen(one, "reference")
+        await one.open(f"{site.base_url}/nothing")
+        assert "There is nothing at this address." in await one.text()
+        await one.legible()

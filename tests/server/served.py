@@ -6,6 +6,7 @@ Every answer that :class:`Caller` receives is held against the server's own Open
 from __future__ import annotations
 
 import asyncio
+import copy
 import itertools
 import re
 import socket
@@ -24,6 +25,7 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
+from adsunify.cli.briefs import OWN
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
 from adsunify.networks import adapter
 from adsunify.sandbox.networks import load
@@ -35,6 +37,8 @@ from adsunify.store import Clock, keys, people
 from adsunify.store.events import EventRecord, latest
 from adsunify.store.schema import metadata
 from adsunify_server.app import application
+from adsunify_server.listening import Runner
+from adsunify_server.metrics import REQUESTS, Requests
 
 from .schemas import Schemas
 
@@ -196,6 +200,7 @@ class Served:
     hands: Hands
     http: httpx.AsyncClient
     schemas: Schemas
+    requests: Requests
     people: dict[str, Person] = field(factory=dict)
     accounts: dict[str, str] = field(factory=dict)
     foreign: dict[str, str] = field(factory=dict)
@@ -268,21 +273,23 @@ def _counted(connection: Connection) -> dict[str, int]:
 
 
 @asynccontextmanager
-async def served(database: str) -> AsyncIterator[Served]:
-    """Serve a database that is made here."""
+async def served(database: str, settings: Mapping[str, str] | None = None) -> AsyncIterator[Served]:
+    """Serve a database that is made here; ``settings``: more of the environment."""
     hands = Hands()
     async with simulated(hands) as networks:
         listening = socket.create_server(("127.0.0.1", 0))
         base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         clock = Clock(hands.milliseconds, lambda: 0)
-        opened = await open_service(database, RING, base_url=base_url, sandbox_url=networks.url, clock=clock)
-        runner = web.AppRunner(application(opened.service), shutdown_timeout=5, access_log=None)
+        environment = RING | dict(settings or {})
+        opened = await open_service(database, environment, base_url=base_url, sandbox_url=networks.url, clock=clock)
+        app = application(opened.service)
+        runner = Runner(app, 5)
         await runner.setup()
         await web.SockSite(runner, listening).start()
         client = httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60)
         try:
             document = (await client.get("/openapi.json")).json()
-            one = Served(opened.service, database, base_url, networks, hands, client, Schemas(document))
+            one = Served(opened.service, database, base_url, networks, hands, client, Schemas(document), app[REQUESTS])
             await one.add("admin", "shop", "admin")
             await one.add("member", "shop", "member")
             await one.add("viewer", "shop", "viewer")
@@ -353,7 +360,7 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
         "targeting": {"countries": ["US"]},
         "creative": {},
     }
-    made |= OWN[network]
+    made |= copy.deepcopy(dict(OWN[network])) | CHANGES.get(network, {})
     if network == "snapchat":  # it takes one creative only so often within a second
         made["creative"] = {"existingId": str(uuid4())}
     for path, value in changes.items():
@@ -369,110 +376,9 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     return made
 
 
-OWN: Mapping[str, Mapping[str, Any]] = {
-    "meta": {
-        "creative": {
-            "headline": "Built for rain",
-            "body": "Folding chairs that stay outside.",
-            "url": "https://shop.example/chairs",
-            "imageHash": "0f1e2d3c4b5a69788796a5b4c3d2e1f0",
-        },
-        "platform": {"pageId": "9009"},
-    },
-    "google": {
-        "bid": "0.85",
-        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
-        "creative": {
-            "url": "https://shop.example/chairs",
-            "headlines": ["Folding garden chairs", "Built for rain", "Free delivery"],
-            "descriptions": ["Light, strong and easy to store.", "Order today, sit down on Friday."],
-        },
-        "platform": {"euPoliticalAdvertising": False},
-    },
-    "snapchat": {
-        "goal": "awareness",
-        "bid": "4.25",
-        "targeting": {"countries": ["US"]},
-        "creative": {"existingId": "6f1c2a90-3b7d-4c58-9e21-7d40b8a5f613"},
-    },
-    "pinterest": {
-        "bid": "0.85",
-        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
-        "creative": {
-            "headline": "Built for rain",
-            "body": "Folding chairs that stay outside.",
-            "url": "https://shop.example/chairs",
-            "imageUrl": "https://cdn.example/chairs.jpg",
-        },
-        "platform": {"boardId": "730146114520000001"},
-    },
-    "tiktok": {
-        "schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"},  # no start after 2028-01-01
-        "creative": {
-            "existingId": "v10033g50000abc",
-            "body": "Folding chairs that stay outside.",
-            "url": "https://shop.example/chairs",
-        },
-        "platform": {"identityId": "6bd1-aa", "identityType": "TT_USER"},
-    },
-    "linkedin": {
-        "bid": "4.50",
-        "targeting": {
-            "native": {
-                "include": {"and": [{"or": {"urn:li:adTargetingFacet:locations": ["urn:li:geo:103644278"]}}]},
-            },
-        },
-        "creative": {"existingId": "urn:li:share:6850000000000000001"},
-        "platform": {"pageId": "7700123", "locale": {"country": "US", "language": "en"}},
-    },
-    "reddit": {
-        "bid": "4.00",
-        "targeting": {"native": {"geolocations": ["US"], "communities": ["homeimprovement"]}},
-        "creative": {"existingId": "t3_abc123"},
-        "platform": {"fundingInstrumentId": "4711", "pixelId": "a2_pixel0001"},
-    },
-    "amazon": {
-        "goal": "conversions",
-        "bid": "0.75",
-        "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
-        "platform": {"sku": "STOVE-1"},
-    },
-    "x": {
-        "bid": "0.85",
-        "targeting": {"countries": ["US"], "keywords": [{"text": "folding garden chair", "match": "phrase"}]},
-        "creative": {"existingId": "1166476031668015104"},
-        "platform": {"fundingInstrumentId": "k9x2"},
-    },
-    "chatgpt": {
-        "budget": {"amount": "600", "currency": "USD", "period": "lifetime"},
-        "bid": "0.85",
-        "targeting": {"native": {"locations": {"countries": ["US"]}}},
-        "creative": {
-            "headline": "Built for rain",
-            "body": "Folding chairs that stay outside.",
-            "url": "https://shop.example/chairs",
-            "imageUrl": "https://cdn.example/chairs.jpg",
-        },
-    },
-    "apple": {
-        "goal": "app_installs",
-        "bid": "1.35",
-        "targeting": {
-            "countries": ["US"],
-            "keywords": [{"text": "garden planner"}, {"text": "garden", "match": "broad"}],
-        },
-        "creative": {"existingId": "880101"},
-        "platform": {"appId": "1440000001"},
-    },
-    "outbrain": {
-        "budget": {"amount": "30", "currency": "USD", "period": "daily"},  # 25 a day is the least
-        "bid": "0.42",
-        "creative": {
-            "headline": "Built for rain",
-            "body": "Folding chairs that stay outside.",
-            "url": "https://shop.example/chairs",
-            "imageUrl": "https://cdn.example/chairs.jpg",
-        },
-        "platform": {"brandName": "Example Shop"},
-    },
+CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "tiktok": {"schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"}},  # none after 2028
+    "chatgpt": {"budget": {"amount": "600", "currency": "USD", "period": "lifetime"}},
+    "outbrain": {"budget": {"amount": "30", "currency": "USD", "period": "daily"}},  # 25 a day is the least
 }
+"""What a network needs otherwise than the rest, beside what the demo's brief says."""

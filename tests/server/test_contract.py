@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -91,6 +92,12 @@ STATUSES = {
     **{name: "201" for name in FROZEN if re.fullmatch(PREPARES, name)},
 }
 REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "500", "503"}
+WORDS = {
+    *("$ref", "$defs", "title", "description", "default", "const", "enum", "format", "writeOnly", "type", "pattern"),
+    *("anyOf", "oneOf", "properties", "required", "additionalProperties", "propertyNames", "items"),
+    *("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
+}
+"""The words of JSON Schema that the document uses."""
 IDEMPOTENT = {"post_create", "post_activate"} | {name for name in FROZEN if re.fullmatch(PREPARES, name)}
 
 
@@ -149,6 +156,37 @@ async def test_document_and_table_say_the_same(empty: Served) -> None:
         assert one["summary"] and one["description"] and one["tags"]
 
 
+async def test_schemas_say_limits_in_the_words_of_json_schema(empty: Served) -> None:
+    """A word that JSON Schema does not know says nothing to anybody."""
+    schemas = [*empty.schemas.document["components"]["schemas"].values()]
+    for one in operations(empty.schemas.document).values():
+        schemas += [parameter["schema"] for parameter in one["parameters"]]
+    for schema in schemas:
+        for below in _below(schema):
+            assert set(below) <= WORDS, below
+    (limit,) = [
+        one["schema"]
+        for one in operations(empty.schemas.document)["get_account_ads"]["parameters"]
+        if one["name"] == "limit"
+    ]
+    assert limit == {"type": "integer", "minimum": 1, "maximum": 100, "default": 50}
+
+
+def _below(schema: Any) -> Iterator[dict[str, Any]]:
+    """This schema and all that it is made of."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    for name in ("properties", "$defs"):
+        for one in schema.get(name, {}).values():
+            yield from _below(one)
+    for name in ("items", "additionalProperties", "propertyNames"):
+        yield from _below(schema.get(name))
+    for name in ("anyOf", "oneOf", "allOf", "prefixItems"):
+        for one in schema.get(name, ()):
+            yield from _below(one)
+
+
 async def test_every_call_needs_the_bearer_token(empty: Served) -> None:
     whole = empty.schemas.document
     assert whole["security"] == [{"advertisingToken": []}]
@@ -167,12 +205,10 @@ async def test_routes_and_table_are_the_same(empty: Served) -> None:
             answer = await nobody.send(method, path)
             if method in allowed:
                 assert answer.status_code == 401, (method, path)
-            else:
-                # /operations/execute and the like are also an id's place: what stands there wins
-                assert answer.status_code in (401, 405), (method, path)
-                if answer.status_code == 405:
-                    assert set(answer.headers["Allow"].split(",")) >= allowed
-                    assert answer.json()["code"] == "method_not_allowed"
+            else:  # also at /operations/execute and the like, which are no ids
+                assert answer.status_code == 405, (method, path)
+                assert set(answer.headers["Allow"].split(",")) == allowed
+                assert answer.json()["code"] == "method_not_allowed"
 
 
 async def test_what_is_not_there(empty: Served) -> None:

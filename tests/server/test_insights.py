@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS
+from adsunify.service.accounts import MOST_DAYS
 
 from .served import Served, brief
 
@@ -244,6 +245,30 @@ async def test_the_order_of_the_days(server: Served) -> None:
     before = await server.rows()
     assert await server.admin.refused("GET", path, query=query) == {("endDate", "order")}
     assert await server.rows() == before
+
+
+async def test_a_range_is_bounded(server: Served) -> None:
+    """The networks report a month or so at a time: without a bound one call would become thousands of theirs."""
+    path = f"/accounts/{server.accounts['meta']}/insights"
+    asked = len(server.networks.asked)
+    for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MOST_DAYS)))):
+        query = {"startDate": start, "endDate": end}
+        assert await server.admin.refused("GET", path, query=query) == {("endDate", "range_too_long")}
+    assert len(server.networks.asked) == asked
+    last = date(2023, 1, 1) + timedelta(days=MOST_DAYS - 1)
+    assert (await ask(server, server.accounts["meta"], date(2023, 1, 1), last))["coverage"]
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+async def test_no_day_is_too_early_to_be_refused(server: Served, network: str) -> None:
+    """The first midnight of the calendar is none in UTC, and no network has figures of the last millennium."""
+    for account in await server.admin.get("/accounts", network=network):
+        path = f"/accounts/{account['accountId']}/insights"
+        for start, end in (("0001-01-01", "0001-01-02"), ("1999-12-31", "2000-01-02")):
+            found = await server.admin.refused("GET", path, query={"startDate": start, "endDate": end})
+            assert found == {("startDate", "too_early")}
+        answer = await server.admin.send("GET", path, query={"startDate": "2000-01-01", "endDate": "2000-01-02"})
+        assert answer.status_code in (200, 400, 422), answer.text
 
 
 async def test_today_is_the_accounts_own(server: Served) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import re
 from datetime import UTC, datetime, timedelta
@@ -9,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import select
 
+from adsunify.service import access
 from adsunify.store.schema import api_keys
 
 from .served import NEVER, Caller, Served
@@ -140,3 +142,29 @@ async def test_the_last_use_is_told(empty: Served) -> None:
     await empty.admin.get("/keys")
     shown = {one["keyId"]: one["lastUsedAt"] for one in await empty.admin.get("/keys")}
     assert shown[made["keyId"]] is not None
+
+
+async def test_no_later_answer_shows_the_secret(empty: Served) -> None:
+    made = await empty.admin.post("/keys", {"name": "once", "canWrite": True}, 201)
+    caller = empty.caller(made["secret"])
+    shown = [await caller.get(path) for path in ("/keys", "/auth/verify", "/operations", "/webhooks")]
+    shown.append(await caller.delete(f"/keys/{made['keyId']}"))
+    assert made["secret"][13:] not in json.dumps(shown)
+
+
+async def test_a_secret_takes_the_same_comparison_whoever_it_is(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One comparison in constant time of two hashes, whether the key is known or not, and wherever they differ."""
+    compared: list[tuple[int, int]] = []
+    compare = hmac.compare_digest
+
+    def counted(one: str, other: str) -> bool:
+        compared.append((len(one), len(other)))
+        return compare(one, other)
+
+    _, secret = await empty.key("admin")
+    monkeypatch.setattr(access.hmac, "compare_digest", counted)
+    for token in (secret, secret[:-1] + "~", secret[:13] + "A" * 43, "adu_nobody00_" + "A" * 43):
+        compared.clear()
+        found = await access.actor(empty.service, token.replace("~", "A" if secret[-1] != "A" else "B"))
+        assert (found is not None) is (token == secret)
+        assert compared == [(64, 64)]

@@ -4,73 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from datetime import datetime
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import pytest_asyncio
-from aiohttp import web
-from attrs import define, evolve, field, frozen
+from attrs import evolve
 
 from adsunify import webhooks
-from adsunify.service.delivering import SCHEDULE, Worker, wait_after
+from adsunify.service.delivering import Worker
 from adsunify.store import webhooks as stored
+from tests.webhooks.receiving import Receiver, receiving
 
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 PUBLIC = "https://hooks.example.com/ads"
-
-
-@frozen
-class Received:
-    """One request that the receiver got."""
-
-    body: bytes
-    headers: dict[str, str]
-
-    @property
-    def event(self) -> Any:
-        return json.loads(self.body)
-
-
-@define
-class Receiver:
-    """A receiver on loopback. ``answer`` says what it answers, by default 204."""
-
-    url: str = ""
-    got: list[Received] = field(factory=list)
-    answer: Callable[[], web.StreamResponse] = field(default=lambda: web.Response(status=204))
-
-    async def count(self, wanted: int) -> list[Received]:
-        """Wait until so many requests came."""
-        async with asyncio.timeout(20):
-            while len(self.got) < wanted:
-                await asyncio.sleep(0.005)
-        return self.got
-
-
-@asynccontextmanager
-async def receiving() -> AsyncIterator[Receiver]:
-    receiver = Receiver()
-
-    async def take(request: web.Request) -> web.StreamResponse:
-        receiver.got.append(Received(await request.read(), dict(request.headers)))
-        return receiver.answer()
-
-    app = web.Application()
-    app.router.add_route("*", "/{anything:.*}", take)
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    receiver.url = f"http://127.0.0.1:{runner.addresses[0][1]}/hook"
-    try:
-        yield receiver
-    finally:
-        await runner.cleanup()
 
 
 async def _public(host: str) -> list[str]:
@@ -292,64 +242,6 @@ async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) 
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------
-
-RETRIED, TERMINAL = 8, 1
-ANSWERS: list[tuple[str, Callable[[], web.StreamResponse], int]] = [
-    ("500", lambda: web.Response(status=500), RETRIED),
-    ("503", lambda: web.Response(status=503), RETRIED),
-    ("429", lambda: web.Response(status=429), RETRIED),
-    ("408", lambda: web.Response(status=408), RETRIED),
-    ("404", lambda: web.Response(status=404), TERMINAL),
-    ("410", lambda: web.Response(status=410), TERMINAL),
-    ("302", lambda: web.Response(status=302, headers={"Location": "/elsewhere"}), RETRIED),
-]
-
-
-@pytest.mark.parametrize(("name", "answer", "attempts"), ANSWERS, ids=[name for name, *_ in ANSWERS])
-async def test_attempts_and_waits(
-    both: Served, receiver: Receiver, name: str, answer: Callable[[], web.StreamResponse], attempts: int
-) -> None:
-    receiver.answer = answer
-    made = await both.admin.post("/webhooks", {"url": receiver.url}, 201)
-    path = f"/webhooks/{made['webhookId']}"
-    queued = await both.admin.post(f"{path}/test", {}, 202)
-    waits: list[float] = []
-    for number in range(1, attempts + 1):
-        await receiver.count(number)
-        async with asyncio.timeout(20):
-            while (delivery := (await both.admin.get(f"{path}/deliveries"))[0])["status"] == "delivering":
-                await asyncio.sleep(0.002)
-        if delivery["status"] == "pending":
-            ended = (await both.admin.get(f"{path}/deliveries/{queued['deliveryId']}/attempts"))[-1]
-            due = _milliseconds(delivery["nextAttemptAt"])
-            waits.append((due - _milliseconds(ended["at"]) - ended["durationMs"]) / 1000)
-            both.hands.pass_(milliseconds=due - both.hands.milliseconds() + 1)
-            await both.admin.send("PATCH", path, {"active": True})  # any commit: the worker looks at the clock
-    delivery = (await finished(both, made["webhookId"]))[0]
-    assert (delivery["status"], delivery["attempts"]) == ("failed", attempts)
-    assert len(receiver.got) == attempts  # a redirect's target among them would be one more
-    assert len(waits) == attempts - 1
-    for wait, planned in zip(waits, SCHEDULE, strict=False):
-        assert planned * 0.8 - 0.1 <= wait <= planned * 1.2 + 0.1
-    assert {one.headers["Service-Event-Id"] for one in receiver.got} == {queued["eventId"]}
-
-
-def _milliseconds(text: str) -> int:
-    return int(datetime.fromisoformat(text).timestamp() * 1000)
-
-
-@pytest.mark.parametrize(
-    ("tries", "asked", "least", "most"),
-    [(1, None, 4, 6), (1, 1, 4, 6), (1, 7, 7, 7), (1, 3600, 8, 12), (7, None, 28800, 43200), (8, None, None, None)],
-)
-async def test_retry_after_is_honoured_within_bounds(
-    tries: int, asked: float | None, least: float | None, most: float | None
-) -> None:
-    for drawn in (0.0, 0.5, 1.0):
-        wait = wait_after(tries, asked, drawn)
-        assert (wait is None) == (least is None)
-        if wait is not None and least is not None and most is not None:
-            assert least <= round(wait, 6) <= most
 
 
 async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver) -> None:

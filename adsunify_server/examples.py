@@ -1,0 +1,91 @@
+"""Examples for the reference: what may be asked, by hand, and what an answer looks like, made from its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.change import EditBody, Mutation
+from adsunify.contract import requests
+from adsunify.validation import WireModel
+from adsunify.wire import Json
+
+ID = "0198c0de-0000-7000-8000-000000000001"
+PATHS: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
+"""What stands in a path; every other parameter is an id of ours."""
+_MANY: Mapping[str, Json] = {"accountId": ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
+
+BODIES: Mapping[type[WireModel], Json] = {
+    requests.NewKey: {"name": "reporting", "canWrite": False, "expiresAt": "2030-01-01T00:00:00Z"},
+    requests.Authorize: {"network": "meta"},
+    requests.NewConnection: {"network": "outbrain", "username": "media@shop.example", "password": "their password"},
+    requests.Campaign: {
+        "accountId": ID,
+        "campaign": {
+            "name": "Garden chairs",
+            "goal": "traffic",
+            "budget": {"amount": "20.50", "currency": "USD", "period": "daily"},
+            "schedule": {"startAt": "2030-03-01T08:00:00Z"},
+            "targeting": {"countries": ["US"]},
+            "creative": {
+                "headline": "Built for rain",
+                "body": "Folding chairs that stay outside.",
+                "url": "https://shop.example/chairs",
+                "imageUrl": "https://shop.example/chairs.jpg",
+            },
+            "platform": {"pageId": "9009"},
+        },
+    },
+    requests.Activate: {"accountId": ID, "sourceOperationId": ID},
+    requests.Confirm: {"confirmed": True},
+    requests.ConfirmMany: {"operationIds": [ID], "confirmed": True},
+    requests.Nothing: {},
+    Mutation: {"action": "status", "kind": "campaign", "entityId": "120210000000000001", "status": "paused"},
+    requests.BulkStatus: {**_MANY, "status": "paused"},
+    requests.BulkEdit: {**_MANY, "field": "budget", "mode": "increase", "value": 10},
+    requests.NativePayload: {"payload": {"name": "Garden chairs", "objective": "OUTCOME_TRAFFIC"}},
+    EditBody: {"fields": {"name": "Garden chairs, spring", "budget": "25.00"}},
+    requests.NewWebhook: {"url": "https://hooks.shop.example/ads", "events": ["operation.succeeded"]},
+    requests.WebhookChange: {"active": False},
+}
+"""One good body for each of the contract."""
+
+
+def sample(schema: Mapping[str, Any], components: Mapping[str, Any], name: str = "") -> Json:
+    """A value that a schema of an answer allows; ``name`` is the member it stands for."""
+    if "$ref" in schema:
+        return sample(components[schema["$ref"].rpartition("/")[2]], components, name)
+    for key in ("const", "default"):
+        if schema.get(key) is not None:
+            return schema[key]
+    if "enum" in schema:
+        return schema["enum"][0]
+    options = schema.get("anyOf") or schema.get("oneOf")
+    if options:
+        return sample(next((one for one in options if one.get("type") != "null"), options[0]), components, name)
+    kind = schema.get("type", "object")
+    return _of_kind(kind if isinstance(kind, str) else kind[0], schema, components, name)
+
+
+def _of_kind(kind: str, schema: Mapping[str, Any], components: Mapping[str, Any], name: str) -> Json:
+    if kind == "object":
+        members = schema.get("properties", {})
+        return {member: sample(one, components, member) for member, one in members.items()}
+    if kind == "array":
+        items = schema.get("items", {})
+        return [sample(items, components, name)] if items else []
+    if kind in ("integer", "number"):
+        return schema.get("minimum", 1)
+    if kind == "boolean":
+        return False
+    return None if kind == "null" else _text(schema, name)
+
+
+def _text(schema: Mapping[str, Any], name: str) -> str:
+    if schema.get("format") == "uuid" or name.endswith("Id"):
+        return ID
+    if name.endswith("At"):
+        return "2030-01-15T09:00:00.000Z"
+    if name.lower().endswith("date"):
+        return "2030-01-15"
+    return "https://shop.example/" if name.lower().endswith("url") else "..."

@@ -1,0 +1,100 @@
+"""Log lines: JSON or text, each with the request that it belongs to, and none with a secret.
+
+The first line of defence is what is logged at all: never a body, a query, a header or a path as it was asked for. The
+second is here: what looks like a secret of ours is struck out of every line, tracebacks included.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import sys
+from datetime import UTC, datetime
+from typing import Literal, TextIO
+
+from adsunify.service.authenticating import ASKED
+
+Format = Literal["text", "json"]
+LEVELS = ("debug", "info", "warning", "error")
+TOLD = "told"
+"""The attribute of a record that holds members of its own."""
+STRUCK = "[redacted]"
+_VALUE = r"[^\s\"'&,;\\]+"
+_SECRETS = tuple(
+    (marks.split(), re.compile(pattern, re.IGNORECASE))
+    for marks, pattern in {
+        "adu_": r"()\badu_[a-z0-9]{8}_[a-z0-9_-]{8,}",
+        "ada_ adr_": r"()\bad[ar]_[a-z0-9_-]{16,}",
+        "whsec_": r"()\bwhsec_[a-z0-9+/=_-]{8,}",
+        "bearer basic": rf"(\b(?:bearer|basic) ){_VALUE}",
+        "adsunify_": rf"(\badsunify_(?:session|visit|connect)=){_VALUE}",
+        "/invitation/": r"(/invitation/)[a-z0-9_-]+",
+        "/connect/": r"(/connect/(?!callback\b))[a-z0-9_-]+",
+        "token= secret= password= code= verifier= key= state=": (
+            rf"(\b(?:access_token|refresh_token|client_secret|password|code|code_verifier|api_key|state)=){_VALUE}"
+        ),
+    }.items()
+)
+"""What a secret looks like, and what cannot be missing where there is one: that is looked for first, which is quick.
+What stands before the secret, and may stay, is the group."""
+
+
+def redacted(text: str) -> str:
+    """The text without what looks like a secret; JSON stays JSON."""
+    lower = text.lower()
+    for marks, secret in _SECRETS:
+        if any(mark in lower for mark in marks):
+            text = secret.sub(rf"\1{STRUCK}", text)
+    return text
+
+
+class TextFormatter(logging.Formatter):
+    """A line for people: time, level, words, members, and the request's id."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line of a record; a traceback follows on lines of its own."""
+        asked = ASKED.get()
+        members = dict(getattr(record, TOLD, {}))
+        if asked is not None:
+            members.setdefault("requestId", asked.request_id)
+        said = [_time(record), record.levelname, record.getMessage()]
+        said += [f"{name}={value}" for name, value in members.items() if value is not None]
+        trouble = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return redacted(" ".join(said) + trouble)
+
+
+class JsonFormatter(logging.Formatter):
+    """A line for machines: one JSON object."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The object of a record."""
+        asked = ASKED.get()
+        members: dict[str, object] = {
+            "time": _time(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        if asked is not None:
+            members["requestId"] = asked.request_id
+        members |= getattr(record, TOLD, {})
+        if record.exc_info and record.exc_info[0] is not None:
+            members["error"] = record.exc_info[0].__name__
+            members["traceback"] = self.formatException(record.exc_info)
+        return redacted(json.dumps(members))
+
+
+def _time(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def configure(level: str, form: Format, stream: TextIO = sys.stderr) -> None:
+    """Send our log lines of this level and above to a stream; of others' libraries only warnings.
+
+    What HTTP libraries say at lower levels holds addresses with their queries, and headers.
+    """
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
+    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("adsunify").setLevel(level.upper())

@@ -1,0 +1,176 @@
+"""How a row of the contract is asked: the address and body of a call, and something real for each id it takes."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from attrs import define, evolve, field
+
+from adsunify.contract import ENDPOINTS
+from tests.server.served import NEVER, Caller, Served, brief, connect
+from tests.server.test_oauth import agent
+
+from .spec import KINDS, Row
+
+OPERATION_IDS = {f"{endpoint.method} {endpoint.path}": endpoint.operation_id for endpoint in ENDPOINTS}
+_numbers = itertools.count(1)
+
+
+def address(row: Row, ids: Mapping[str, str]) -> str:
+    """The path with these ids, and with ids of nothing in the other places."""
+    values = {"network": "meta", "resource": "pages", "entityId": "1"} | dict(ids)
+    return re.sub(r"\{(\w+)\}", lambda found: values.get(found[1], NEVER), row.path)
+
+
+def example(row: Row) -> dict[str, Any] | None:
+    """A body that is accepted, with ids of nothing."""
+    return None if row.body is None else dict(row.body.example)
+
+
+def queried(row: Row) -> dict[str, Any]:
+    """The query that has to be there."""
+    return {} if row.query is None else dict(row.query.example)
+
+
+async def ask(caller: Caller, row: Row, ids: Mapping[str, str], **changes: Any) -> tuple[int, dict[str, Any]]:
+    """Status and body of the answer to the row's example with these ids, in the path and in the body."""
+    body = example(row)
+    if body is not None and row.body is not None:
+        body |= {name: value for name, value in ids.items() if name in row.body.members and name != "entityId"}
+        if "operationIds" in body and "operationId" in ids:
+            body["operationIds"] = [ids["operationId"]]
+        body |= changes
+    answer = await caller.send(row.method, address(row, ids), body, query=queried(row))
+    found: dict[str, Any] = answer.json()
+    return answer.status_code, found
+
+
+@define
+class Things:
+    """What one person's workspace has of everything that has an id; what a call uses up is made anew."""
+
+    server: Served
+    person: str = "admin"
+    account: str = ""
+    made: dict[str, str] = field(factory=dict)
+
+    @property
+    def caller(self) -> Caller:
+        return self.server.person(self.person)
+
+    async def ids(self, row: Row) -> dict[str, str]:
+        """Real ids for the row's path and body."""
+        wanted = {*row.parameters, *(row.body.members if row.body is not None else ())}
+        found: dict[str, str] = {}
+        for name, make in MAKERS.items():
+            if name in wanted or (name == "operationId" and "operationIds" in wanted):
+                found[name] = await make(self, row)
+        if "deliveryId" in found:
+            found["webhookId"] = self.made["webhook of the delivery"]
+        return found
+
+    async def prepared(self) -> str:
+        """A prepared operation."""
+        body = {"accountId": self.account, "campaign": brief("meta")}
+        return str((await self.caller.post("/create", body, 201))["id"])
+
+    async def kept(self, name: str, make: Callable[[], Awaitable[str]]) -> str:
+        """What is made once and not used up."""
+        if name not in self.made:
+            self.made[name] = await make()
+        return self.made[name]
+
+
+async def things(server: Served, person: str = "admin") -> Things:
+    """Everything of a person, in whose workspace meta is connected."""
+    home = server.accounts if person != "stranger" else server.foreign
+    if "meta" not in home:
+        await connect(server, "meta", person)
+    target = f"{server.base_url}/healthz"  # it refuses what is delivered to it, for good
+    server.service.settings = evolve(server.service.settings, webhook_dev_targets=frozenset({target}))
+    server.service.resolving = _public
+    return Things(server, person, home["meta"])
+
+
+async def _public(host: str) -> list[str]:
+    return ["93.184.216.34"]
+
+
+async def _account(one: Things, row: Row) -> str:
+    return one.account
+
+
+async def _source(one: Things, row: Row) -> str:
+    async def make() -> str:
+        made = await one.prepared()
+        await one.caller.execute(made)
+        return made
+
+    return await one.kept("source", make)
+
+
+async def _operation(one: Things, row: Row) -> str:
+    return await one.prepared()
+
+
+async def _key(one: Things, row: Row) -> str:
+    return str((await one.caller.post("/keys", {"name": "spare"}, 201))["keyId"])
+
+
+async def _connection(one: Things, row: Row) -> str:
+    """One that no account of the tests hangs on."""
+    await connect(one.server, "pinterest", one.person)
+    found = await one.caller.get("/connections")
+    return next(str(each["connectionId"]) for each in found if each["network"] == "pinterest" and each["accounts"])
+
+
+async def _grant(one: Things, row: Row) -> str:
+    await (await agent(one.server)).tokens(one.person)
+    found = await one.caller.get("/connected-agents")
+    return next(str(each["grantId"]) for each in found if each["revokedAt"] is None)
+
+
+async def _webhook(one: Things, row: Row) -> str:
+    body = {"url": f"{one.server.base_url}/healthz", "events": ["rule.triggered"]}
+    return str((await one.caller.post("/webhooks", body, 201))["webhookId"])
+
+
+async def _delivery(one: Things, row: Row) -> str:
+    """One that has failed for good."""
+    webhook = await _webhook(one, row)
+    one.made["webhook of the delivery"] = webhook
+    made = await one.caller.post(f"/webhooks/{webhook}/test", {}, 202)
+    async with asyncio.timeout(30):
+        while (await one.caller.get(f"/webhooks/{webhook}/deliveries"))[0]["status"] != "failed":
+            await asyncio.sleep(0.02)
+    return str(made["deliveryId"])
+
+
+async def _entity(one: Things, row: Row) -> str:
+    await _source(one, row)
+
+    async def make() -> str:
+        nodes = (await one.caller.get(f"/accounts/{one.account}/tree"))["nodes"]
+        return next(str(node["id"]) for node in nodes if node["kind"] == row.kind)
+
+    return await one.kept(f"entity {row.kind}", make)
+
+
+MAKERS: Mapping[str, Callable[[Things, Row], Awaitable[str]]] = {
+    "accountId": _account,
+    "sourceOperationId": _source,
+    "operationId": _operation,
+    "keyId": _key,
+    "connectionId": _connection,
+    "grantId": _grant,
+    "webhookId": _webhook,
+    "deliveryId": _delivery,
+    "entityId": _entity,
+}
+"""Everything that has an id, and how one is had."""
+EVERY_ID = {*MAKERS, "network", "resource"}
+assert set(KINDS) == {"campaign", "adGroup", "ad"}

@@ -1,0 +1,154 @@
+"""Schemathesis asks for what exists, too: most well-formed ids become real ones, and some briefs good ones.
+
+What is replaced was well formed before and is so after it, so a case stays as good or as bad as it was made. What a
+case becomes depends on what it was made of, and on nothing else: a failure is found again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import zlib
+from pathlib import Path
+from typing import Any
+
+import requests
+import schemathesis
+
+WORLD = json.loads(Path(os.environ["CONFORMANCE_WORLD"]).read_text())
+UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+NEVER = "00000000-0000-7000-8000-000000000000"
+KINDS = {"campaigns": "campaign", "ad-groups": "adGroup", "ads": "ad"}
+MOST_WEBHOOKS = 5
+SCHEMA_CODES = {
+    *("required", "unknown_property", "wrong_type", "not_a_choice", "malformed", "malformed_json", "out_of_range"),
+    *("too_short", "too_long", "too_few", "too_many", "length", "invalid"),
+}
+"""Codes of refusals that a schema can say: what the document allows is never refused with them, ..."""
+BEYOND_SCHEMAS = "|".join(
+    (
+        "cursor malformed",  # it is signed
+        "Idempotency-Key malformed",  # bytes that are no UTF-8
+        "(.*[.])?ageMax out_of_range",  # not below ageMin
+        "campaign[.](budget[.]amount|bid) out_of_range",  # zero
+        "campaign[.]schedule[.]endAt out_of_range",  # not after startAt
+        "(username|password|apiKey|clientId|teamId|keyId|privateKey) malformed",  # a network's own form
+        "(edit)? required",  # an edit of nothing
+        "(entityId|payload|status|edit) required",  # a mutation's members depend on its action
+    )
+)
+"""... but for these, by path and code: rules that span members."""
+_made = {"webhooks": 0}
+
+
+_place = {"of": ""}
+
+
+def number(value: object) -> int:
+    """A number that depends on the value and on the operation that is called only."""
+    return zlib.crc32(json.dumps([_place["of"], value], sort_keys=True, default=str).encode())
+
+
+def real(name: str, value: Any, account: str | None = None) -> Any:
+    """Most of the well-formed ids become real ones; of an account's create operations, its own."""
+    if not isinstance(value, str) or not UUID.fullmatch(value) or number(value) % 4 == 0:
+        return value
+    known = WORLD["ids"].get(name, [])
+    if name == "sourceOperationId" and account in WORLD["ids"]["accountId"]:
+        return known[WORLD["ids"]["accountId"].index(account)]
+    return known[number(value) // 4 % len(known)] if known else value
+
+
+def entity(account: Any, kind: Any, value: Any) -> Any:
+    """Most of the native ids become ids of this account, where it has any of this kind."""
+    known = (
+        WORLD["entities"].get(account, {}).get(kind, []) if isinstance(account, str) and isinstance(kind, str) else []
+    )
+    if not known or not isinstance(value, str) or not value or number(value) % 4 == 0:
+        return value
+    return known[number(value) // 4 % len(known)]
+
+
+@schemathesis.hook
+def before_call(context: schemathesis.HookContext, case: schemathesis.Case, kwargs: Any) -> None:
+    """Real ids in path and body; and what the whole run needs is left alone."""
+    _place["of"] = f"{case.method} {case.path}"
+    if case.meta is None or case.meta.phase.name != "stateful":  # there, ids come from answers
+        _real_path(case)
+        _real_body(case)
+    _spared(case)
+
+
+def _real_path(case: schemathesis.Case) -> None:
+    if any("%" in str(value) for value in case.path_parameters.values()):
+        return  # encoded already: whoever is changed is judged anew, and by these characters
+    changed = {name: real(name, value) for name, value in case.path_parameters.items()}
+    if "entityId" in changed:
+        kind = KINDS[case.path.split("/{entityId}")[0].rpartition("/")[2]]
+        changed["entityId"] = entity(changed["accountId"], kind, changed["entityId"])
+    if changed != case.path_parameters:
+        case.path_parameters = changed
+
+
+def _real_body(case: schemathesis.Case) -> None:
+    body = case.body
+    if not isinstance(body, dict):
+        return
+    changed = {name: real(name, value) for name, value in body.items()}
+    account = changed.get("accountId", case.path_parameters.get("accountId"))
+    if "sourceOperationId" in changed:
+        changed["sourceOperationId"] = real("sourceOperationId", body["sourceOperationId"], account)
+    if isinstance(changed.get("operationIds"), list):
+        changed["operationIds"] = [real("operationId", one) for one in changed["operationIds"]]
+    if isinstance(changed.get("entityIds"), list):
+        changed["entityIds"] = [entity(account, changed.get("kind"), one) for one in changed["entityIds"]]
+    if "entityId" in changed:
+        changed["entityId"] = entity(account, changed.get("kind"), changed["entityId"])
+    own = WORLD["briefs"].get(account) if isinstance(account, str) else None
+    if own is not None and isinstance(changed.get("campaign"), dict):
+        changed["campaign"] = _brief(own, changed["campaign"])
+    if changed != body:
+        case.body = changed
+
+
+def _brief(own: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
+    """What was made, with members of a good brief in the place of those that half of its words are for."""
+    return made | {name: value for name, value in own.items() if name in made and number([name, made]) % 2}
+
+
+def _spared(case: schemathesis.Case) -> None:
+    """The key that asks stays, the accounts stay connected, and webhooks do not become many."""
+    if case.method == "DELETE" and case.path_parameters.get("keyId") == WORLD["keyId"]:
+        case.path_parameters = {"keyId": NEVER}
+    if case.method == "DELETE" and case.path_parameters.get("connectionId") in WORLD["ids"]["connectionId"]:
+        case.path_parameters = {"connectionId": NEVER}
+    if case.method == "POST" and case.path.endswith("/webhooks") and isinstance(case.body, dict):
+        url = case.body.get("url")
+        if isinstance(url, str) and number(url) % 2 and _made["webhooks"] < MOST_WEBHOOKS:
+            _made["webhooks"] += 1
+            case.body = case.body | {"url": WORLD["target"], "events": ["sync.failed"]}
+
+
+@schemathesis.hook
+def filter_failure(context: schemathesis.HookContext, failure: Any, case: schemathesis.Case, response: Any) -> bool:
+    """What the document allows may still be refused: by the network, or for a reason that no schema can say."""
+    if type(failure).__name__ != "RejectedPositiveData" or response.status_code not in (400, 422):
+        return True
+    return response.status_code == 422 and any(map(_in_schemas, _of_no_account(response).get("issues", [])))
+
+
+def _of_no_account(response: Any) -> Any:
+    """The answer to the same request for an account that is not there: what the network's own rules refuse is gone."""
+    sent = response.request
+    address, body = sent.url, sent.body or b""
+    for account in WORLD["accounts"]:
+        address = address.replace(account, NEVER)
+        body = body.replace(account.encode(), NEVER.encode())
+    return requests.request(sent.method, address, data=body, headers=sent.headers, timeout=60).json()
+
+
+def _in_schemas(issue: dict[str, str]) -> bool:
+    if "U+0000" in issue["message"] or "Unicode" in issue["message"]:  # no word of JSON Schema is for those
+        return False
+    return issue["code"] in SCHEMA_CODES and not re.fullmatch(BEYOND_SCHEMAS, f"{issue['path']} {issue['code']}")

@@ -1,0 +1,93 @@
+"""Our endpoint with the tools that the suite calls by name, and without tokens: the suite sends none."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from aiohttp import web
+
+from adsunify.client.doors import LOCAL, Door, open_door
+from adsunify.errors import AdsunifyError
+from adsunify.validation import WireModel
+from adsunify.wire import Json
+from adsunify_mcp.http import PATH, add_endpoint
+from adsunify_mcp.protocol import Method
+from adsunify_mcp.server import methods
+from adsunify_mcp.tools import TOOLS, Tool
+
+
+class Nothing(WireModel):
+    """No arguments."""
+
+
+class Verbatim(Tool):
+    """A tool whose schema is shown as the suite wrote it."""
+
+    def to_json(self) -> dict[str, Json]:
+        return {**super().to_json(), "inputSchema": SCHEMA}
+
+
+SCHEMA: Json = {
+    "$schema": "https://json-schema.org/draft/2020-12/schema",
+    "type": "object",
+    "$defs": {
+        "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": {"street": {"type": "string"}, "city": {"type": "string"}},
+        }
+    },
+    "properties": {
+        "name": {"type": "string"},
+        "address": {"$ref": "#/$defs/address"},
+        "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+        "phone": {"type": "string"},
+        "email": {"type": "string"},
+    },
+    "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+    "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+    "then": {"required": ["phone"]},
+    "else": {"required": ["email"]},
+    "additionalProperties": False,
+}
+"""The suite's own schema, which must come through unchanged."""
+
+
+async def _text(door: Door, asked: Nothing) -> Json:
+    return {"data": "This is a simple text response for testing."}
+
+
+async def _error(door: Door, asked: Nothing) -> Json:
+    raise AdsunifyError("This tool intentionally returns an error for testing")
+
+
+SUITE: Mapping[str, Tool] = {
+    "test_simple_text": Tool("test_simple_text", "Says something.", Nothing, _text),
+    "test_error_handling": Tool("test_error_handling", "Fails.", Nothing, _error),
+    "json_schema_2020_12_tool": Verbatim("json_schema_2020_12_tool", "Has a rich schema.", Nothing, _text),
+}
+
+
+@asynccontextmanager
+async def endpoint(folder: Path) -> AsyncIterator[str]:
+    """The endpoint over a database of its own; its address."""
+    door = await open_door(f"sqlite:///{folder / 'conformance.db'}", None, LOCAL, {})
+    listening = socket.create_server(("127.0.0.1", 0))
+    base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    app = web.Application()
+
+    async def opened(authorization: str | None) -> Mapping[str, Method]:
+        return methods(door, {**TOOLS, **SUITE})
+
+    add_endpoint(app, base_url, opened)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    await web.SockSite(runner, listening).start()
+    try:
+        yield base_url + PATH
+    finally:
+        await runner.cleanup()
+        await door.close()

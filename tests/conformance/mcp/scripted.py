@@ -1,0 +1,31 @@
+"""A server to try, and a person whose browser is a script: signs in, reads the consent page, allows with write."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from tests.pages.browsing import PASSWORD, browser, email, with_passwords
+from tests.server.served import Served, connect, served
+
+
+@asynccontextmanager
+async def site(folder: Path) -> AsyncIterator[Served]:
+    """The whole server over a database of its own, with people who can sign in, and meta connected."""
+    async with served(f"sqlite:///{folder / 'agents.db'}") as one:
+        await with_passwords(one)
+        await connect(one, "meta")
+        yield one
+
+
+async def consented(server: Served, address: str, name: str = "admin") -> str:
+    """Follow an address of consent; where the server sends the browser then, with the code."""
+    async with browser(server) as person:
+        await person.open(address)
+        await person.send({"email": email(name), "password": PASSWORD})
+        assert person.path == "/oauth/authorize", person.at
+        sent = {**person.page.forms[-1].fields, "decision": "allow", "access": "write"}
+        answer = await person.http.post(person.at, data=sent, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["Location"]

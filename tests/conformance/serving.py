@@ -1,0 +1,123 @@
+"""A server in a process of its own, as people start it, with something of everything in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+from attrs import define, field
+
+from adsunify.service.opening import FAILURES, READS, REGISTRATIONS, WRITES
+from tests.server.served import PREFIX, RING, brief
+
+UNLIMITED = dict.fromkeys((READS, WRITES, FAILURES, REGISTRATIONS), "0")
+"""Settings that lift the rate limits."""
+PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+
+
+@define
+class World:
+    """What the server holds, by the names of the parameters that ask for it."""
+
+    base_url: str
+    api_key: str
+    key_id: str
+    target: str
+    http: httpx.Client
+    accounts: list[dict[str, str]]
+    briefs: dict[str, Any] = field(factory=dict)
+    entities: dict[str, dict[str, list[str]]] = field(factory=dict)
+    ids: dict[str, list[str]] = field(factory=dict)
+    every_account: list[str] = field(factory=list)
+
+    def ask(self, method: str, path: str, body: Any = None, status: int = 200) -> Any:
+        """The data of a good answer."""
+        answer = self.http.request(method, PREFIX + path, json=body)
+        if answer.status_code != status:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:500]}")
+        return answer.json()["data"]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "apiKey": self.api_key,
+            "keyId": self.key_id,
+            "target": self.target,
+            "accounts": self.every_account,
+            "briefs": self.briefs,
+            "entities": self.entities,
+            "ids": self.ids,
+        }
+
+
+@contextmanager
+def running(folder: Path, database: str) -> Iterator[World]:
+    """Serve the database with simulated networks behind it; the server is ended and must have ended well."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    target = f"http://127.0.0.1:{port}/healthz"  # it answers 405: an end, and no retry
+    command = [sys.executable, "-m", "adsunify", "serve", "--sandbox", "--json", "--port", str(port)]
+    command += ["--database", database, "--webhook-dev-target", target, "--log-level", "error"]
+    with (folder / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ | RING | UNLIMITED
+        )
+        assert server.stdout is not None
+        try:
+            line = server.stdout.readline()
+            if not line:
+                raise RuntimeError(f"The server did not start.\n{(folder / 'server.log').read_text()}")
+            ready = json.loads(line)
+            with httpx.Client(
+                base_url=ready["baseUrl"],
+                headers={"Authorization": f"Bearer {ready['apiKey']}"},
+                trust_env=False,
+                timeout=120,
+            ) as http:
+                key_id = http.get(f"{PREFIX}/auth/verify").json()["data"]["credential"]
+                yield World(ready["baseUrl"], ready["apiKey"], key_id, target, http, ready["accounts"])
+        finally:
+            server.terminate()
+            ended = server.wait(120)
+    if ended != 0:
+        raise RuntimeError(f"The server ended with {ended}.\n{(folder / 'server.log').read_text()[-10_000:]}")
+
+
+def fill(world: World) -> None:
+    """A campaign on every network, operations in several states, keys, webhooks with deliveries."""
+    operations, sources = [], []
+    for account in world.accounts:
+        account_id, network = account["accountId"], account["network"]
+        world.briefs[account_id] = brief(network)
+        body = {"accountId": account_id, "campaign": world.briefs[account_id]}
+        made = world.ask("POST", "/create", body, 201)["id"]
+        world.ask("POST", f"/operations/{made}/execute", {"confirmed": True})
+        sources.append(made)
+        operations.append(world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"])
+        nodes = world.ask("GET", f"/accounts/{account_id}/tree")["nodes"]
+        world.entities[account_id] = {kind: [one["id"] for one in nodes if one["kind"] == kind] for kind in PATHS}
+    cancelled = world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"]
+    world.ask("POST", f"/operations/{cancelled}/cancel", {})
+    webhooks = [world.ask("POST", "/webhooks", {"url": world.target}, 201)["webhookId"] for _ in range(3)]
+    deliveries = [world.ask("POST", f"/webhooks/{one}/test", {}, 202)["deliveryId"] for one in webhooks]
+    for one in webhooks:  # what the suite prepares shall not become millions of deliveries
+        world.ask("PATCH", f"/webhooks/{one}", {"events": ["rule.triggered"]})
+    time.sleep(1)  # for an attempt of each
+    world.every_account = [one["accountId"] for one in world.ask("GET", "/accounts")]
+    world.ids = {
+        "accountId": [one["accountId"] for one in world.accounts],
+        "operationId": [*operations, *sources, cancelled],
+        "sourceOperationId": sources,
+        "connectionId": [one["connectionId"] for one in world.ask("GET", "/connections")],
+        "keyId": [world.ask("POST", "/keys", {"name": "spare"}, 201)["keyId"] for _ in range(5)],
+        "webhookId": webhooks,
+        "deliveryId": deliveries,
+    }

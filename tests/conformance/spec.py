@@ -1,0 +1,390 @@
+"""The contract's "Endpoints", "Unified campaign brief" and "Limits" as data.
+
+Written off the documents, not off the code. Where a row has a conflict of members (existing content excludes headlines,
+native targeting excludes countries), the example is the plain one and the edges stand alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+from attrs import evolve, frozen
+
+from .forms import (
+    UUID,
+    Fields,
+    Form,
+    Member,
+    amount,
+    choice,
+    country,
+    currency,
+    day,
+    flag,
+    free,
+    instant,
+    integer,
+    language,
+    many,
+    must_be_true,
+    number,
+    page,
+    text,
+    uri,
+    uuid,
+)
+
+NETWORKS = [
+    "meta",
+    "google",
+    "tiktok",
+    "snapchat",
+    "pinterest",
+    "linkedin",
+    "reddit",
+    "amazon",
+    "x",
+    "chatgpt",
+    "apple",
+    "outbrain",
+]
+EVENTS = [
+    "operation.prepared",
+    "operation.running",
+    "operation.succeeded",
+    "operation.unknown",
+    "operation.cancelled",
+    "account.connected",
+    "account.disconnected",
+    "account.needs_reauth",
+    "account.ads.initial_sync_completed",
+    "analytics.synced",
+    "sync.failed",
+    "campaign.status_changed",
+    "ad_group.status_changed",
+    "ad.status_changed",
+    "rule.triggered",
+]
+DEFAULT_EVENTS = EVENTS[:5]
+KINDS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+"""the campaign resource's endpoints again for ad groups and ads."""
+
+
+@frozen
+class Row:
+    """A row of an endpoint table. ``access``: who may (the contract's "Access"). ``pages``: the envelope has a page."""
+
+    method: str
+    path: str
+    status: int = 200
+    access: Literal["read", "write", "admin"] = "read"
+    body: Fields | None = None
+    query: Fields | None = None
+    idempotent: bool = False
+    pages: bool = False
+    kind: str = "campaign"
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The path parameters that are uuids: all named ...Id, except entityId."""
+        return tuple(one for one in self.parameters if one.endswith("Id") and one != "entityId")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        return tuple(part[1:-1] for part in self.path.split("/") if part.startswith("{"))
+
+
+def must(form: Form) -> Member:
+    return Member(form, required=True)
+
+
+def may(form: Form, default: Any = None) -> Member:
+    return Member(form, default=default)
+
+
+# -- Unified campaign brief ---------------------------------------------------------------------------------------
+
+ID = text(1, 250)
+BUDGET = Fields(
+    {"amount": must(amount), "currency": must(currency), "period": must(choice("daily", "lifetime"))},
+    {"amount": "20", "currency": "USD", "period": "daily"},
+)
+SCHEDULE = Fields(
+    {"startAt": must(evolve(instant, good=instant.good[:3])), "endAt": may(evolve(instant, good=instant.good[3:]))},
+    {"startAt": "2030-01-15T09:00:00Z"},
+)
+KEYWORD = Fields(
+    {"text": must(text(1, 80)), "match": may(choice("exact", "phrase", "broad"), "exact")}, {"text": "chairs"}
+)
+TARGETING = Fields(
+    {
+        "countries": may(many(country, None, 50)),
+        "locationIds": may(many(ID, None, 50)),
+        "keywords": may(many(KEYWORD.form(), None, 50)),
+        "native": may(free),
+    }
+)
+CREATIVE = Fields(
+    {
+        "existingId": may(ID),
+        "headline": may(text(1, 300)),
+        "body": may(text(1, 3000)),
+        "url": may(uri),
+        "imageUrl": may(uri),
+        "imageHash": may(ID),
+        "headlines": may(many(text(1, 30), 3, 15)),
+        "descriptions": may(many(text(1, 90), 2, 4)),
+    }
+)
+LOCALE = Fields({"country": must(country), "language": must(language)}, {"country": "US", "language": "en"})
+PLATFORM = Fields(
+    {
+        "euPoliticalAdvertising": may(flag),
+        **dict.fromkeys(
+            [
+                "pageId",
+                "boardId",
+                "identityId",
+                "identityType",
+                "fundingInstrumentId",
+                "pixelId",
+                "conversionEvent",
+                "appId",
+                "sku",
+                "asin",
+            ],
+            may(ID),
+        ),
+        "brandName": may(text(1, 100)),
+        "locale": may(LOCALE.form()),
+        "specialAdCategories": may(many(text(1), None, 10)),
+    }
+)
+BRIEF = Fields(
+    {
+        "name": must(text(3, 100)),
+        "goal": must(choice("traffic", "awareness", "conversions", "app_installs")),
+        "budget": must(BUDGET.form()),
+        "bid": may(amount),
+        "schedule": must(SCHEDULE.form()),
+        "targeting": must(TARGETING.form()),
+        "creative": must(CREATIVE.form()),
+        "platform": may(PLATFORM.form(), {}),
+    },
+    {
+        "name": "Garden chairs",
+        "goal": "traffic",
+        "budget": BUDGET.example,
+        "schedule": SCHEDULE.example,
+        "targeting": {"countries": ["US"]},
+        "creative": {},
+    },
+)
+
+# -- the edit body ------------------------------------------------------------------------------------------------
+
+ITEM = Fields(
+    {
+        "id": must(text(1, 300)),
+        "name": must(text(1, 300)),
+        "type": may(text(None, 60)),
+        "radiusKm": may(number(0, 1000)),
+        "meta": may(free),
+    },
+    {"id": "1", "name": "Austin"},
+)
+LISTS = ["locations", "excludedLocations", "languages", "interests", "excludedInterests", "devices", "placements"]
+"""The last two: the contract's "Edit body after excludedInterests"."""
+EDIT_TARGETING = Fields(
+    {
+        **dict.fromkeys(LISTS, may(many(ITEM.form(), None, 500))),
+        "ageMin": may(integer(13, 65)),
+        "ageMax": may(integer(13, 65)),
+        "genders": may(many(choice("female", "male", "unknown"), None, 3)),
+    }
+)
+FIELDS = Form(
+    good=({"x" * 60: "x" * 5000}, {"budget": "20.5", "spendCap": 1.25, "frequencyCap": 3}),
+    bad=(
+        ({"x" * 61: "1"}, f".{'x' * 60}"),
+        ({"name": "x" * 5001}, ".name"),
+        *(({"name": one}, ".name") for one in (True, None, [], {})),
+        *((one, "") for one in (None, [], "x")),
+    ),
+)
+EDIT = Fields(
+    {"fields": may(FIELDS, {}), "targeting": may(EDIT_TARGETING.form()), "creative": may(CREATIVE.form())},
+    {"fields": {"name": "Chairs"}},
+)
+
+# -- request bodies -----------------------------------------------------------------------------------------------
+
+CAMPAIGN = Fields(
+    {"accountId": must(uuid), "campaign": must(BRIEF.form())}, {"accountId": UUID, "campaign": BRIEF.example}
+)
+ACTIVATE = Fields(
+    {"accountId": must(uuid), "sourceOperationId": must(uuid)}, {"accountId": UUID, "sourceOperationId": UUID}
+)
+KEY = Fields(
+    {"name": must(text(1, 80)), "canWrite": may(flag, False), "expiresAt": may(instant)}, {"name": "reporting"}
+)
+AUTHORIZE = Fields({"network": must(choice(*NETWORKS[:9]))}, {"network": "meta"})
+SECRET = text(1)
+CREDENTIALS = {
+    "chatgpt": Fields(
+        {"network": must(choice("chatgpt")), "apiKey": must(SECRET)}, {"network": "chatgpt", "apiKey": "x"}
+    ),
+    "outbrain, a token": Fields(
+        {"network": must(choice("outbrain")), "apiKey": must(SECRET)}, {"network": "outbrain", "apiKey": "x"}
+    ),
+    "outbrain, a login": Fields(
+        {"network": must(choice("outbrain")), "username": must(SECRET), "password": must(SECRET)},
+        {"network": "outbrain", "username": "x", "password": "x"},
+    ),
+    "apple": Fields(
+        {
+            "network": must(choice("apple")),
+            **dict.fromkeys(["clientId", "teamId", "keyId", "privateKey"], must(SECRET)),
+        },
+        {"network": "apple", **dict.fromkeys(["clientId", "teamId", "keyId", "privateKey"], "x")},
+    ),
+}
+"""The bodies of POST /connections/credentials; what is asked for is in the others' place refused."""
+CONFIRM = Fields({"confirmed": must(must_be_true)}, {"confirmed": True})
+CONFIRM_MANY = Fields(
+    {"operationIds": must(many(uuid, 1, 50, UUID[:-2] + "{:02}")), "confirmed": must(must_be_true)},
+    {"operationIds": [UUID], "confirmed": True},
+)
+NOTHING = Fields({})
+ENTITIES = must(many(ID, 1, 50, "{}"))
+BULK_STATUS = Fields(
+    {
+        "accountId": must(uuid),
+        "kind": must(choice(*KINDS)),
+        "entityIds": ENTITIES,
+        "status": must(choice("active", "paused")),
+    },
+    {"accountId": UUID, "kind": "campaign", "entityIds": ["1"], "status": "paused"},
+)
+BULK_EDIT = Fields(
+    {
+        "accountId": must(uuid),
+        "kind": must(choice(*KINDS)),
+        "entityIds": ENTITIES,
+        "field": must(text(1, 60)),
+        "mode": must(choice("set", "increase", "decrease")),
+        "value": must(number(0, 1_000_000_000)),
+    },
+    {"accountId": UUID, "kind": "campaign", "entityIds": ["1"], "field": "budget", "mode": "increase", "value": 10},
+)
+MUTATION = Fields(
+    {
+        "action": must(choice("delete")),
+        "kind": must(choice(*KINDS)),
+        "entityId": must(ID),
+    },
+    {"action": "delete", "kind": "campaign", "entityId": "1"},
+)
+"""The contract's "Mutation"; which members each action takes is tried by :data:`ACTIONS`."""
+ACTIONS: Mapping[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "create": ({"payload": {"name": "x"}}, {"parentId": "1"}),
+    "update": ({"entityId": "1", "payload": {"name": "x"}}, {"parentId": "1"}),
+    "delete": ({"entityId": "1"}, {}),
+    "status": ({"entityId": "1", "status": "paused"}, {}),
+    "edit": ({"entityId": "1", "edit": {"fields": {"name": "x"}}}, {}),
+}
+"""Members that an action requires, and that it takes besides."""
+NATIVE = Fields({"payload": must(free), "parentId": may(ID)}, {"payload": {"name": "Chairs"}})
+WEBHOOK_URL = "https://hooks.example.com/"
+URL = Form(
+    good=(WEBHOOK_URL, WEBHOOK_URL.ljust(2000, "x")),
+    bad=tuple((one, "") for one in (WEBHOOK_URL.ljust(2001, "x"), "", "hooks", None, 1)),
+)
+NAMES = Form(
+    good=(EVENTS[:1], EVENTS),
+    bad=(([], ""), ([*EVENTS, EVENTS[0]], ""), (None, ""), ("x", ""), (["operation.created"], "/0"), ([1], "/0")),
+)
+WEBHOOK = Fields(
+    {"url": must(URL), "accountId": may(uuid), "events": may(NAMES, DEFAULT_EVENTS)},
+    {"url": WEBHOOK_URL},
+)
+WEBHOOK_CHANGE = Fields({"url": may(URL), "active": may(flag), "events": may(NAMES)})
+
+# -- queries ------------------------------------------------------------------------------------------------------
+
+WORDS = Form((), ())
+OF_NETWORK = Fields({"network": may(evolve(choice(*NETWORKS), bad=(("", ""), ("myspace", ""), ("Meta", ""))))})
+DAYS = Fields({"startDate": must(day), "endDate": must(day)}, {"startDate": "2026-01-01", "endDate": "2026-01-01"})
+LIST = Fields(
+    {"limit": may(page(1, 100), "50"), **dict.fromkeys(("cursor", "parentId", "status", "search"), may(WORDS))}
+)
+CATALOG = Fields({"limit": may(page(1, 100), "50"), **dict.fromkeys(("search", "cursor"), may(WORDS))})
+"""The contract's "Catalogs"."""
+
+
+def native(kind: str) -> Iterator[Row]:
+    """The native resource of a level."""
+    every = f"/accounts/{{accountId}}/{KINDS[kind]}"
+    one = f"{every}/{{entityId}}"
+    yield Row("GET", every, query=LIST, pages=True, kind=kind)
+    yield Row("POST", every, 201, "write", NATIVE, idempotent=True, kind=kind)
+    yield Row("GET", one, kind=kind)
+    yield Row("PATCH", one, 201, "write", NATIVE, idempotent=True, kind=kind)
+    yield Row("DELETE", one, 201, "write", idempotent=True, kind=kind)
+    yield Row("GET", f"{one}/settings", kind=kind)
+    yield Row("POST", f"{one}/edit", 201, "write", EDIT, idempotent=True, kind=kind)
+
+
+HOOK = "/webhooks/{webhookId}"
+ROWS: tuple[Row, ...] = (
+    # Access, keys, grants
+    Row("GET", "/auth/verify"),
+    Row("GET", "/keys"),
+    Row("POST", "/keys", 201, "admin", KEY),
+    Row("DELETE", "/keys/{keyId}", access="admin"),
+    Row("GET", "/connected-agents"),
+    Row("DELETE", "/connected-agents/{grantId}"),
+    # Connections, networks, accounts
+    Row("GET", "/connections"),
+    Row("POST", "/connections/authorize", 201, "admin", AUTHORIZE),
+    Row("POST", "/connections/credentials", 201, "admin", CREDENTIALS["chatgpt"]),
+    Row("DELETE", "/connections/{connectionId}", access="admin"),
+    Row("GET", "/networks"),
+    Row("GET", "/networks/{network}"),
+    Row("GET", "/accounts", query=OF_NETWORK),
+    Row("GET", "/accounts/{accountId}"),
+    Row("GET", "/accounts/{accountId}/tree"),
+    Row("GET", "/accounts/{accountId}/insights", query=DAYS),
+    Row("GET", "/accounts/{accountId}/catalogs/{resource}", query=CATALOG, pages=True),
+    # Unified campaign workflow
+    Row("GET", "/workflows"),
+    Row("POST", "/validate-campaign", body=CAMPAIGN),
+    Row("POST", "/create", 201, "write", CAMPAIGN, idempotent=True),
+    Row("POST", "/activate", 201, "write", ACTIVATE, idempotent=True),
+    # Operations
+    Row("GET", "/operations"),
+    Row("GET", "/operations/{operationId}"),
+    Row("POST", "/operations/{operationId}/execute", 200, "write", CONFIRM),
+    Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY),
+    Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING),
+    Row("POST", "/accounts/{accountId}/validate", body=MUTATION),
+    # Bulk controls; the contract's "Idempotency": bulk-edit, too
+    Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),
+    Row("POST", "/bulk-edit", 201, "write", BULK_EDIT, idempotent=True),
+    # Native campaign resource, and its twins
+    *(row for kind in KINDS for row in native(kind)),
+    # Webhooks
+    Row("GET", "/webhooks"),
+    Row("POST", "/webhooks", 201, "write", WEBHOOK),
+    Row("PATCH", HOOK, 200, "write", WEBHOOK_CHANGE),
+    Row("DELETE", HOOK, 200, "write"),
+    Row("POST", f"{HOOK}/test", 202, "write", NOTHING),
+    Row("GET", f"{HOOK}/deliveries"),
+    Row("GET", f"{HOOK}/deliveries/{{deliveryId}}/attempts"),
+    Row("POST", f"{HOOK}/deliveries/{{deliveryId}}/redeliver", 202, "write", NOTHING),
+)

@@ -1,0 +1,156 @@
+"""Floods: memory stays flat, what is too much is refused, and good requests are answered meanwhile.
+
+``nox -s floods`` asks as often as it takes to see a leak; here it is a fraction of that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from io import BytesIO
+from itertools import count
+from statistics import median
+
+import aiohttp
+import pytest
+import pytest_asyncio
+
+from tests.server.served import brief
+
+from .flooding import AT_ONCE, Flooded, flooded
+
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.timeout(1800)]
+
+LONG = os.environ.get("ADSUNIFY_FLOODS") == "long"
+TOKENS, BODIES, CLIENTS, BATCHES, BATCH = (10_000, 1_000, 10_000, 50, 50) if LONG else (1_300, 40, 80, 5, 10)
+ROUNDS = 3 if LONG else 1
+TWO_MEGABYTES = 2 * 1024 * 1024
+FLAT = 12 * 1024
+"""KiB: what a server may hold more after a flood than after the beginning of it. Allocators keep a little."""
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Flooded]:
+    async with flooded(tmp_path_factory.mktemp("floods")) as one:
+        yield one
+
+
+async def usual(server: Flooded) -> float:
+    """How slow good requests are beside as many good ones."""
+    headers = {"Authorization": f"Bearer {server.token}"}
+    statuses = await server.flood(1_000, lambda _: server.status("GET", "/api/v1/ads/networks", headers=headers))
+    assert set(statuses) == {200}
+    return server.slowest()
+
+
+async def under(
+    server: Flooded, name: str, first: int, times: int, ask: Callable[[int], Awaitable[int]], slower: float = 2
+) -> tuple[Counter[int], Counter[int]]:
+    """Flood, and say what it cost: memory beyond that of the ``first`` requests, and good requests' time.
+
+    The long form holds that time, in three rounds, against what it is beside as many good requests: at most ``slower``
+    times as long. How often which status was answered, at first and afterwards.
+    """
+    begun = await server.flood(first, ask)
+    before, statuses, ratios = server.resident(), Counter[int](), []
+    for _ in range(ROUNDS):
+        usually = await usual(server) if LONG else 0.0
+        statuses += await server.flood(times // ROUNDS, ask)
+        if LONG:
+            ratios.append(server.slowest() / usually)
+    more = server.resident() - before
+    print(f"{name}: {dict(statuses)}, {more} KiB more, p99 of good ones: {[round(one, 2) for one in ratios]} of usual")
+    assert more < FLAT
+    assert not ratios or median(ratios) < slower
+    return begun, statuses
+
+
+async def test_bad_tokens(server: Flooded) -> None:
+    """Each another one: none is remembered."""
+    numbers = count()
+
+    async def ask(_: int) -> int:
+        number = next(numbers)
+        token = f"adu_{number:08d}_{'x' * 43}" if number % 2 else f"ada_{number:043d}"
+        return await server.status("GET", "/api/v1/ads/keys", headers={"Authorization": f"Bearer {token}"})
+
+    first, statuses = await under(server, "bad tokens", 150, TOKENS, ask)
+    assert set(first + statuses) == {401, 429}
+    assert statuses[429] > 0
+
+
+async def test_bodies_that_are_too_large(server: Flooded) -> None:
+    """With their length, and without. They are read to their end, or nobody would read the answer: that costs time."""
+    large = b" " * TWO_MEGABYTES
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+
+    async def chunks() -> AsyncIterator[bytes]:
+        for _ in range(32):
+            yield large[: TWO_MEGABYTES // 32]
+
+    async def ask(number: int) -> int:
+        body = chunks() if number % 2 else BytesIO(large)
+        return await server.status("POST", "/api/v1/ads/validate-campaign", data=body, headers=headers)
+
+    first, statuses = await under(server, "large bodies", AT_ONCE, BODIES, ask, slower=3)
+    assert set(first + statuses) == {413}
+
+
+async def test_clients_that_register(server: Flooded) -> None:
+    """As many as there may be in an hour, and one more for each minute that it takes."""
+    body = {"client_name": "A flood", "redirect_uris": ["https://flood.example/cb"]}
+    first, statuses = await under(
+        server, "registrations", 10, CLIENTS, lambda _: server.status("POST", "/oauth/register", json=body)
+    )
+    assert first == {201: 10}
+    assert set(statuses) == {201, 429} and 50 <= statuses[201] < 60
+
+
+async def test_large_batches_at_once(server: Flooded) -> None:
+    """Each operation is executed, and written once."""
+    account = server.accounts["meta"]
+    made = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
+    await server.good("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    campaigns = await server.good("GET", f"/accounts/{account}/campaigns")
+    path = f"/accounts/{account}/campaigns/{campaigns[0]['id']}"
+
+    async def prepared(number: int) -> list[str]:
+        made = [
+            await server.good("PATCH", path, {"payload": {"name": f"Batch {number}, {one}"}}) for one in range(BATCH)
+        ]
+        return [one["id"] for one in made]
+
+    async def executed(ids: list[str]) -> list[str]:
+        """Execute all, as often as it is asked for; how each ended."""
+        ended: dict[str, str] = {}
+        while len(ended) < len(ids):
+            rest = [one for one in ids if one not in ended]
+            found = await server.good("POST", "/operations/execute", {"operationIds": rest, "confirmed": True})
+            for result in found["results"]:
+                if result.get("operation", {}).get("nextAction") != "execute":
+                    ended[result["operationId"]] = result.get("status") or result["error"]["code"]
+        return list(ended.values())
+
+    async def ask(number: int) -> int:
+        ended.update(await executed(batches[number]))
+        return 200
+
+    ended: Counter[str] = Counter()
+    written = await writes(server)
+    batches = [await prepared(number) for number in range(BATCHES)]
+    await server.flood(BATCHES, ask, BATCHES)
+    before = server.resident()
+    batches = [await prepared(number) for number in range(BATCHES, 2 * BATCHES)]
+    statuses = await server.flood(BATCHES, ask, BATCHES)
+    assert ended == {"succeeded": 2 * BATCHES * BATCH}
+    assert await writes(server) - written == 2 * BATCHES * BATCH
+    more = server.resident() - before
+    print(f"batches: {dict(statuses)}, {more} KiB more, p99 of good ones {1000 * server.slowest():.0f} ms")
+    assert more < FLAT
+
+
+async def writes(server: Flooded) -> int:
+    """How many native writes the networks have seen."""
+    async with aiohttp.ClientSession() as http, http.get(f"{server.sandbox}/_sandbox/writes") as answer:
+        return len((await answer.json())["writes"])

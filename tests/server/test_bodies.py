@@ -1,0 +1,106 @@
+"""What is refused before an endpoint is asked: methods, media types, bodies that are too large; on every endpoint."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from adsunify.contract import ENDPOINTS, Endpoint
+from adsunify_server.app import BODY_BYTES
+from adsunify_server.examples import ID, PATHS
+
+from .served import PREFIX, Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+JSON = {"Content-Type": "application/json"}
+METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: one.operation_id)
+
+
+def address(endpoint: Endpoint) -> str:
+    return re.sub(r"\{(\w+)\}", lambda found: PATHS.get(found[1], ID), endpoint.path)
+
+
+async def ask(one: Served, endpoint: Endpoint, **more: object) -> httpx.Response:
+    """A request of the admin's; the answer is held against the contract."""
+    return await one.admin.send(endpoint.method, address(endpoint), **more)  # type: ignore[arg-type]  # by name
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> None:
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    assert answer.json()["outcome"] == "not_applied"
+
+
+async def chunks(size: int) -> AsyncIterator[bytes]:
+    """A body whose length is not said."""
+    for _ in range(size // 65_536 + 1):
+        yield b" " * 65_536
+
+
+@every
+async def test_a_body_may_be_so_large(empty: Served, endpoint: Endpoint) -> None:
+    """Two megabytes, with their length and without; one that is not read is no matter."""
+    before = await empty.rows()
+    for large in (b"{" + b" " * 2 * BODY_BYTES, chunks(2 * BODY_BYTES)):
+        headers = {**JSON, "Authorization": f"Bearer {empty.people['admin'].tokens['write']}"}
+        answer = await empty.http.request(endpoint.method, PREFIX + address(endpoint), content=large, headers=headers)
+        empty.schemas.check(endpoint.method, address(endpoint), answer)
+        if endpoint.body is None:
+            assert answer.status_code in (200, 201, 404, 422)
+        else:
+            refused(answer, 413, "body_too_large")
+    assert await empty.rows() == before
+
+
+@every
+async def test_the_largest_body_is_read(empty: Served, endpoint: Endpoint) -> None:
+    if endpoint.body is not None:
+        answer = await ask(empty, endpoint, content=b"[" + b" " * (BODY_BYTES - 2) + b"]")
+        refused(answer, 422, "invalid_input")
+
+
+@every
+async def test_a_body_is_json(empty: Served, endpoint: Endpoint) -> None:
+    answer = await ask(empty, endpoint, content=b"<x/>", headers={"Content-Type": "text/xml"})
+    if endpoint.body is None:
+        assert answer.status_code in (200, 201, 404, 422)
+    else:
+        refused(answer, 415, "unsupported_media_type")
+
+
+@every
+async def test_an_answer_is_json(empty: Served, endpoint: Endpoint) -> None:
+    """Never a page, whatever a browser would rather have."""
+    refused(await ask(empty, endpoint, headers={"Accept": "text/html"}), 406, "not_acceptable")
+
+
+@pytest.mark.parametrize("path", dict.fromkeys(endpoint.path for endpoint in ENDPOINTS))
+async def test_other_methods_are_refused_with_those_there_are(empty: Served, path: str) -> None:
+    own = [endpoint for endpoint in ENDPOINTS if endpoint.path == path]
+    allowed = {endpoint.method for endpoint in own}
+    for method in METHODS:
+        if method in allowed:
+            continue
+        answer = await empty.http.request(method, PREFIX + address(own[0]), headers={"Accept": "text/html"})
+        assert answer.status_code == 405, method
+        assert set(answer.headers["Allow"].split(",")) == allowed
+        assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
+        assert answer.headers["Content-Type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke", "/api/mcp", "/sign-in"])
+async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
+    media_type = "application/json" if path in ("/oauth/register", "/api/mcp") else "application/x-www-form-urlencoded"
+    headers = {
+        "Content-Type": media_type,
+        "Accept": "application/json, text/event-stream",
+        "Authorization": f"Bearer {empty.people['admin'].tokens['write']}",
+    }
+    for large in (b"a=" + b"b" * 2 * BODY_BYTES, chunks(2 * BODY_BYTES)):
+        answer = await empty.http.post(path, content=large, headers=headers)
+        refused(answer, 413, "body_too_large")
+        assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])

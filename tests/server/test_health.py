@@ -1,0 +1,76 @@
+"""Whether the server lives, and whether it should be asked anything."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import Connection, text
+
+from adsunify.errors import StoreError
+from adsunify.problems import CODES
+from adsunify.store.migrate import HEAD
+from adsunify_server import health
+
+from .served import Served
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+def not_ready(answer: httpx.Response, code: str = "not_ready") -> dict[str, Any]:
+    """The problem of a 503, held against what is documented."""
+    assert answer.status_code == 503
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    problem: dict[str, Any] = answer.json()
+    assert (problem["code"], CODES[problem["code"]][0]) == (code, 503)
+    assert problem["requestId"] == answer.headers["X-Request-Id"]
+    return problem
+
+
+async def test_it_lives_and_is_ready(both: Served) -> None:
+    for path, status in (("/healthz", "ok"), ("/readyz", "ready")):
+        answer = await both.http.get(path)
+        assert (answer.status_code, answer.json()) == (200, {"status": status})
+        assert answer.headers["Cache-Control"] == "no-store"
+
+
+async def test_a_database_of_another_version(both: Served) -> None:
+    def at(connection: Connection, number: str) -> None:
+        connection.execute(text("UPDATE alembic_version SET version_num = :number"), {"number": number})
+
+    await both.service.store.write(at, "0001")
+    try:
+        not_ready(await both.http.get("/readyz"))
+        assert (await both.http.get("/healthz")).status_code == 200
+    finally:
+        await both.service.store.write(at, HEAD)
+    assert (await both.http.get("/readyz")).status_code == 200
+
+
+async def test_a_database_that_is_away(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise StoreError("away")
+
+    monkeypatch.setattr(type(empty.service.store), "read", away)
+    not_ready(await empty.http.get("/readyz"), "store_unavailable")
+    assert (await empty.http.get("/healthz")).status_code == 200
+
+
+async def test_a_database_that_does_not_answer(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def silent(*_: object, **__: object) -> None:
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(health, "SECONDS", 0.01)
+    monkeypatch.setattr(type(empty.service.store), "read", silent)
+    not_ready(await empty.http.get("/readyz"))
+
+
+async def test_while_it_shuts_down(empty: Served) -> None:
+    empty.service.stopping = True
+    try:
+        not_ready(await empty.http.get("/readyz"))
+        assert (await empty.http.get("/healthz")).status_code == 200
+    finally:
+        empty.service.stopping = False

@@ -1,0 +1,50 @@
+"""Many executions at once: a workspace has so many under way at a time, and none of another's waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from adsunify.actor import Actor
+from adsunify.executor import Ending
+from adsunify.service import execution
+from adsunify.service.core import Service
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+
+async def prepared(one: Served, name: str) -> str:
+    account = (one.accounts if name == "admin" else one.foreign)["meta"]
+    body = {"accountId": account, "campaign": brief("meta")}
+    made = await one.person(name).post("/create", body, 201)
+    return str(made["id"])
+
+
+async def test_a_workspace_waits_for_itself_alone(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    own, others = [await prepared(both, "admin") for _ in range(5)], await prepared(both, "stranger")
+    shop, held, most = both.people["admin"].actor.workspace_id, asyncio.Event(), 0
+    executed = execution._executed
+
+    async def slow(service: Service, actor: Actor, loaded: execution.Loaded) -> Ending:
+        nonlocal most
+        most = max(most, service.measured.executing)
+        if actor.workspace_id == shop:
+            await held.wait()
+        return await executed(service, actor, loaded)
+
+    monkeypatch.setattr(execution, "_executed", slow)
+    monkeypatch.setattr(execution, "AT_ONCE", 2)
+    both.service.executions.clear()
+    running = [asyncio.create_task(both.admin.execute(one)) for one in own]
+    while both.service.measured.executing < 2:
+        await asyncio.sleep(0.01)
+    assert (await both.person("stranger").execute(others))["status"] == "succeeded"
+    assert {one["status"] for one in await both.admin.get("/operations")} == {"prepared"}  # they can be looked at
+    assert both.service.measured.executing == 2
+    held.set()
+    assert {one["status"] for one in await asyncio.gather(*running)} == {"succeeded"}
+    assert most == 3
+    both.service.executions.clear()

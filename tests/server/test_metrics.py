@@ -1,0 +1,195 @@
+"""What the server counts: read as Prometheus reads it, with no id and nothing that a caller wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+import pytest
+from aiohttp import web
+from attrs import evolve
+from sqlalchemy import Connection, update
+
+from adsunify.contract import ENDPOINTS
+from adsunify.errors import StoreError
+from adsunify.networks import ADAPTERS
+from adsunify.service.core import Service
+from adsunify.store.schema import operations
+from adsunify_server.metrics import MEDIA_TYPE, SECONDS, Requests, metrics
+
+from .served import Served, brief
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+HEAD = re.compile(r"# (?:HELP (\w+) \S.*|TYPE (\w+) (counter|gauge|histogram))")
+SAMPLE = re.compile(r"(\w+)(?:\{(\w+=\"[^\"]*\"(?:,\w+=\"[^\"]*\")*)\})? (\d+(?:\.\d+)?(?:e-?\d+)?)")
+Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
+
+
+def parsed(text: str) -> Samples:
+    """The samples of an exposition; every line is one of its forms, families stand together and are introduced."""
+    assert text.endswith("\n")
+    found: Samples = {}
+    kinds: dict[str, str] = {}
+    for line in text.removesuffix("\n").split("\n"):
+        if line.startswith("#"):
+            head = HEAD.fullmatch(line)
+            assert head is not None, line
+            if head[2]:
+                assert head[2] not in kinds, line
+                kinds[head[2]] = head[3]
+            continue
+        sample = SAMPLE.fullmatch(line)
+        assert sample is not None, line
+        family = re.sub("_(bucket|sum|count)$", "", sample[1])
+        assert kinds.get(sample[1]) in ("counter", "gauge") or kinds.get(family) == "histogram", line
+        labels = frozenset(re.findall(r'(\w+)="([^"]*)"', sample[2] or ""))
+        assert (sample[1], labels) not in found, line
+        found[sample[1], labels] = float(sample[3])
+    return found
+
+
+@asynccontextmanager
+async def watched(service: Service, requests: Requests | None) -> AsyncIterator[httpx.AsyncClient]:
+    """A client at the address where the metrics are answered."""
+    runner = web.AppRunner(metrics(service, requests), access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    try:
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+            yield client
+    finally:
+        await runner.cleanup()
+
+
+async def scraped(one: Served) -> Samples:
+    async with watched(one.service, one.requests) as client:
+        answer = await client.get("/metrics")
+        assert answer.status_code == 200 and answer.headers["Content-Type"] == MEDIA_TYPE
+        assert (await client.get("/anything")).status_code == 404
+        return parsed(answer.text)
+
+
+def value(samples: Samples, name: str, **labels: str) -> float:
+    return samples.get((name, frozenset(labels.items())), 0.0)
+
+
+async def test_requests_are_counted_by_endpoint(empty: Served) -> None:
+    before = await scraped(empty)
+    await empty.admin.send("GET", "/keys")
+    await empty.admin.send("POST", "/keys", {})
+    await empty.http.get("/nowhere/adu_AAAAAAAA_secret")
+    await empty.http.get("/sign-in")
+    after = await scraped(empty)
+
+    def more(name: str, **labels: str) -> float:
+        return value(after, name, **labels) - value(before, name, **labels)
+
+    assert more("adsunify_requests_total", endpoint="get_keys", status="200") == 1
+    assert more("adsunify_requests_total", endpoint="post_keys", status="422") == 1
+    assert more("adsunify_requests_total", endpoint="none", status="404") == 1
+    assert more("adsunify_requests_total", endpoint="GET /sign-in", status="200") == 1
+    assert more("adsunify_request_seconds_count", endpoint="get_keys") == 1
+    assert more("adsunify_request_seconds_bucket", endpoint="get_keys", le="+Inf") == 1
+    assert more("adsunify_request_seconds_sum", endpoint="get_keys") > 0
+
+
+async def test_buckets_add_up() -> None:
+    requests = Requests()
+    for seconds in (0.004, 0.005, 0.006, 0.3, 31.0):
+        requests.count("x", 200, seconds)
+    counts = dict(zip((*SECONDS, None), requests.durations["x"], strict=True))
+    assert (counts[0.005], counts[0.01], counts[0.5], counts[None]) == (2, 1, 1, 1)
+
+
+async def test_what_goes_to_the_networks_is_counted(both: Served) -> None:
+    before = await scraped(both)
+    account = both.accounts["meta"]
+    made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await both.admin.execute(made["id"])
+    await both.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
+    made = await both.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await both.admin.send("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    after = await scraped(both)
+
+    def more(name: str, **labels: str) -> float:
+        return value(after, name, network="meta", **labels) - value(before, name, network="meta", **labels)
+
+    assert more("adsunify_network_requests_total", outcome="2xx") > 0
+    assert more("adsunify_network_requests_total", outcome="lost") == 1
+    assert more("adsunify_executions_total", outcome="succeeded") == 1
+    assert more("adsunify_executions_total", outcome="unknown") == 1
+    assert value(after, "adsunify_executions_in_flight") == 0
+    assert value(after, "adsunify_writes_waiting") == 0
+
+
+async def test_stalled_operations_and_backlogs_are_seen(both: Served) -> None:
+    body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
+    made = await both.admin.post("/create", body, 201)
+
+    def stalled(connection: Connection, lease: int) -> None:
+        connection.execute(
+            update(operations)
+            .where(operations.c.id == made["id"])
+            .values(status="running", in_flight=True, lease_until=lease)
+        )
+
+    before = await scraped(both)
+    now = both.service.store.clock.now()
+    await both.service.store.write(stalled, now + 60_000)
+    working = await scraped(both)
+    await both.service.store.write(stalled, now - 1)
+    after = await scraped(both)
+    names = ("adsunify_operations_running", "adsunify_operations_stalled")
+    assert [value(working, name) - value(before, name) for name in names] == [1, 0]
+    assert [value(after, name) - value(before, name) for name in names] == [1, 1]
+    url = "http://127.0.0.1:9/hooks"
+    both.service.settings = evolve(both.service.settings, webhook_dev_targets=frozenset({url}))
+    await both.admin.post("/webhooks", {"url": url}, 201)
+    webhook = (await both.admin.get("/webhooks"))[0]
+    await both.admin.send("PATCH", f"/webhooks/{webhook['webhookId']}", {"active": False})
+    await both.admin.post(f"/webhooks/{webhook['webhookId']}/test", {}, 202)
+    assert value(await scraped(both), "adsunify_webhook_backlog") == value(after, "adsunify_webhook_backlog") + 1
+
+
+async def test_labels_are_words_of_ours(both: Served) -> None:
+    """Whatever was asked in this module: no id, no secret, no address, no path as it was written."""
+    ids = {endpoint.operation_id for endpoint in ENDPOINTS}
+    for _, labels in await scraped(both):
+        for name, text in labels:
+            if name == "endpoint":
+                assert text in ids | {"none"} or re.fullmatch(
+                    r"(GET|POST|OPTIONS|HEAD|\*) [/a-z0-9_.{}\[\]^+:A-Z-]+", text
+                )
+            elif name == "network":
+                assert text in ADAPTERS
+            elif name in ("status", "le"):
+                assert re.fullmatch(r"[0-9.]+|\+Inf", text)
+            else:
+                assert name in ("outcome", "limit") and re.fullmatch("[a-z0-9_]+", text)
+
+
+async def test_a_database_that_is_away_is_told(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def away(*_: object, **__: object) -> None:
+        raise StoreError("away")
+
+    assert value(await scraped(empty), "adsunify_database_up") == 1
+    monkeypatch.setattr(type(empty.service.store), "read", away)
+    samples = await scraped(empty)
+    assert samples["adsunify_database_up", frozenset()] == 0
+    assert ("adsunify_webhook_backlog", frozenset()) not in samples
+
+
+async def test_a_worker_serves_no_requests(empty: Served) -> None:
+    async with watched(empty.service, None) as client:
+        samples = parsed((await client.get("/metrics")).text)
+    assert not any(name.startswith("adsunify_request") for name, _ in samples)
+
+
+async def test_they_are_not_beside_the_api(empty: Served) -> None:
+    answer: Any = await empty.http.get("/metrics")
+    assert answer.status_code == 404

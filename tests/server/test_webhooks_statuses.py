@@ -1,0 +1,136 @@
+"""``campaign|ad_group|ad.status_changed``: told of what receipts and reads of the hierarchy show, once, on change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.service.core import moment
+from adsunify.store.events import EventRecord
+
+from .served import Served, brief, connect
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NATIVE = ("campaign", "adset", "ad")
+"""What Meta's simulation calls the kinds."""
+NAMES = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
+
+
+async def changes(server: Served) -> list[EventRecord]:
+    return [event for event in await server.events() if event.type in NAMES.values()]
+
+
+async def created(server: Served, network: str) -> tuple[str, Any]:
+    """A campaign that was made; the account and the operation."""
+    account = server.accounts.get(network) or await connect(server, network)
+    body = {"accountId": account, "campaign": brief(network)}
+    operation = await server.admin.post("/create", body, 201)
+    return account, await executed(server, operation["id"])
+
+
+async def executed(server: Served, operation_id: str) -> Any:
+    while True:
+        done = await server.admin.execute(operation_id)
+        if done["status"] != "prepared":
+            assert done["status"] == "succeeded", done
+            return done
+
+
+async def tree(server: Served, account: str) -> dict[tuple[str, str], str]:
+    """The unified status of every campaign, ad group and ad in the hierarchy, by kind and id."""
+    found = await server.admin.get(f"/accounts/{account}/tree")
+    return {(node["kind"], node["id"]): node["status"] for node in found["nodes"] if node["kind"] in NAMES}
+
+
+def told(events: list[EventRecord]) -> list[tuple[str, str, Any, Any]]:
+    """Kind, id, status before and status now of each event."""
+    return [(one.data["kind"], one.data["entityId"], one.data["before"], one.data["status"]) for one in events]
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+async def test_receipts_and_hierarchy_agree(server: Served, network: str) -> None:
+    """Made, activated, paused, deleted: an event for each change, none for none; the hierarchy shows nothing new."""
+    known = await tree(server, server.accounts[network])
+    before = len(await changes(server))
+
+    account, made = await created(server, network)
+    assert await changes(server) == (await changes(server))[:before], "what is seen for the first time is no change"
+    after = await tree(server, account)
+    new = {key: status for key, status in after.items() if key not in known}
+    kinds = {one.kind for one in adapter(network).network.levels} & NAMES.keys()
+    assert {kind for kind, _ in new} == kinds
+    assert len(await changes(server)) == before, "the hierarchy shows what the receipts said"
+
+    live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    await executed(server, live["id"])
+    events = (await changes(server))[before:]
+    switched = {key: status for key, status in new.items() if status != "active"}
+    assert sorted(told(events)) == sorted((kind, id_, status, "active") for (kind, id_), status in switched.items())
+    for event in events:
+        assert event.type == NAMES[str(event.data["kind"])]
+        assert (event.operation_id, event.account_id, event.data["network"]) == (live["id"], account, network)
+    await tree(server, account)
+    assert len(await changes(server)) == before + len(events)
+
+    campaign = next(id_ for kind, id_ in new if kind == "campaign")
+    for status, count in (("paused", 1), ("paused", 0), ("active", 1)):
+        seen = len(await changes(server))
+        body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": status}
+        (prepared,) = (await server.admin.post("/bulk-status", body, 201))["operations"]
+        await executed(server, prepared["id"])
+        fresh = (await changes(server))[seen:]
+        assert [(one.data["entityId"], one.data["status"]) for one in fresh] == [(campaign, status)] * count
+    await tree(server, account)
+
+    seen = len(await changes(server))
+    prepared = (await server.admin.send("DELETE", f"/accounts/{account}/campaigns/{campaign}")).json()["data"]
+    await executed(server, prepared["id"])
+    (gone,) = told((await changes(server))[seen:])
+    assert gone[:3] == ("campaign", campaign, "active") and gone[3] in ("deleted", "archived")
+
+
+async def test_a_receipt_and_its_event_are_one(both: Served) -> None:
+    """On each engine: the event is as old as the receipt that shows the change, and belongs to its operation."""
+    account, made = await created(both, "meta")
+    before = len(await changes(both))
+    live = await both.admin.post("/activate", {"accountId": account, "sourceOperationId": made["id"]}, 201)
+    done = await executed(both, live["id"])
+    events = (await changes(both))[before:]
+    assert Counter(event.type for event in events) == dict.fromkeys(NAMES.values(), 1)
+    received = sorted(step["receiptAt"] for step in done["receipt"]["steps"])
+    assert sorted(moment(event.created_at) for event in events) == received
+    assert {event.operation_id for event in events} == {live["id"]}
+
+
+async def test_what_somebody_else_changed(both: Served) -> None:
+    """On each engine: the next read of the hierarchy tells, once, and of no operation."""
+    account, _ = await created(both, "meta")
+    statuses = await tree(both, account)
+    before = len(await changes(both))
+    world = both.networks.state.worlds["meta"]
+    changed = [(kind, id_) for kind, id_ in statuses if statuses[kind, id_] == "paused"][-2:]
+    for _, id_ in changed:
+        entity = next(one for kind in NATIVE for one in world.entities(kind) if one.id == id_)
+        world.put(entity, {**entity.data, "status": "ACTIVE"})
+    for _ in range(2):
+        after = await tree(both, account)
+        assert {after[key] for key in changed} == {"active"}
+        events = (await changes(both))[before:]
+        assert sorted(told(events)) == sorted((*key, "paused", "active") for key in changed)
+        assert {event.operation_id for event in events} == {None}
+
+
+async def test_a_refused_write_changes_nothing(both: Served) -> None:
+    account, _ = await created(both, "meta")
+    campaign = next(id_ for (kind, id_), status in (await tree(both, account)).items() if kind == "campaign")
+    before = len(await changes(both))
+    body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": "active"}
+    for fault, value in (("status", 400), ("reset_before", None)):
+        (prepared,) = (await both.admin.post("/bulk-status", body, 201))["operations"]
+        more = {} if value is None else {"value": value}
+        await both.networks.fault("meta", fault, method="POST", **more)
+        await both.admin.send("POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
+    assert len(await changes(both)) == before

@@ -1,0 +1,228 @@
+"""Every event but ``rule.triggered``: what makes it happen, and that it reaches who subscribed, with the right ids."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from attrs import define, evolve
+
+from adsunify import webhooks
+from adsunify.events import EVENTS
+from tests.webhooks.receiving import Received, Receiver, receiving
+
+from .served import Served, brief, connect
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+NETWORK = "meta"
+
+
+@define
+class Told:
+    """A subscription to everything. ``secret`` signs what it gets."""
+
+    server: Served
+    receiver: Receiver
+    secret: str
+    read: int = 0
+
+    async def next(self, kind: str) -> dict[str, Any]:
+        """The data of the next notification of this kind; those before it are passed over."""
+        async with asyncio.timeout(20):
+            while True:
+                while self.read < len(self.receiver.got):
+                    self.read += 1
+                    event = self.checked(self.receiver.got[self.read - 1])
+                    if event["type"] == kind:
+                        data: dict[str, Any] = event["data"]
+                        return data
+                await asyncio.sleep(0.005)
+
+    def checked(self, one: Received) -> Any:
+        now = self.server.service.store.clock.now() / 1000
+        event_id = webhooks.verify(one.body, one.headers, self.secret, now)
+        event = one.event
+        assert event["id"] == event_id and event["apiVersion"] == "1.1.0" and event["createdAt"].endswith("Z")
+        assert event["workspaceId"] == self.server.people["admin"].actor.workspace_id
+        assert {"operationId", "accountId", "network", "status"} <= event["data"].keys()
+        return event
+
+    def forget(self) -> None:
+        """What came so far is not waited for."""
+        self.read = len(self.receiver.got)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def told(empty: Served) -> AsyncIterator[Told]:
+    async with receiving() as receiver:
+        settings = evolve(empty.service.settings, webhook_dev_targets=frozenset({receiver.url}))
+        empty.service.settings = settings
+        made = await empty.admin.post("/webhooks", {"url": receiver.url, "events": list(EVENTS)}, 201)
+        yield Told(empty, receiver, made["secret"])
+
+
+async def account_of(server: Served) -> str:
+    return server.accounts.get(NETWORK) or await connect(server, NETWORK)
+
+
+async def prepared(server: Served) -> tuple[str, str]:
+    """The account and the id of a prepared operation."""
+    account = await account_of(server)
+    operation = await server.admin.post("/create", {"accountId": account, "campaign": brief(NETWORK)}, 201)
+    return account, operation["id"]
+
+
+Trigger = Callable[[Served, Told], Awaitable[dict[str, Any]]]
+"""Makes the event happen; returns what its data must say."""
+
+
+async def is_prepared(server: Served, told: Told) -> dict[str, Any]:
+    account, operation = await prepared(server)
+    return {"operationId": operation, "accountId": account, "status": "prepared"}
+
+
+async def is_running(server: Served, told: Told) -> dict[str, Any]:
+    account, operation = await prepared(server)
+    await server.admin.execute(operation)
+    return {"operationId": operation, "accountId": account, "status": "running"}
+
+
+async def is_succeeded(server: Served, told: Told) -> dict[str, Any]:
+    return {**await is_running(server, told), "status": "succeeded"}
+
+
+async def is_unknown(server: Served, told: Told) -> dict[str, Any]:
+    account, operation = await prepared(server)
+    await server.networks.fault(NETWORK, "reset_after", method="POST")
+    await server.admin.problem(400, "POST", f"/operations/{operation}/execute", {"confirmed": True})
+    return {"operationId": operation, "accountId": account, "status": "unknown"}
+
+
+async def is_cancelled(server: Served, told: Told) -> dict[str, Any]:
+    account, operation = await prepared(server)
+    await server.admin.post(f"/operations/{operation}/cancel", {})
+    return {"operationId": operation, "accountId": account, "status": "cancelled"}
+
+
+async def _connected_anew(server: Served, told: Told) -> None:
+    for one in await server.admin.get("/connections"):
+        await server.admin.delete(f"/connections/{one['connectionId']}")
+    told.forget()
+    server.accounts[NETWORK] = await connect(server, NETWORK)
+
+
+async def is_connected(server: Served, told: Told) -> dict[str, Any]:
+    await _connected_anew(server, told)
+    return {"operationId": None, "status": "active"}
+
+
+async def is_synced(server: Served, told: Told) -> dict[str, Any]:
+    """Of an account that is new: another one of the same network, in a workspace where it was not."""
+    told.forget()
+    account = await connect(server, "google")
+    return {"operationId": None, "accountId": account, "network": "google", "status": "active"}
+
+
+async def is_disconnected(server: Served, told: Told) -> dict[str, Any]:
+    await account_of(server)
+    told.forget()
+    account = await server.admin.get(f"/accounts/{server.accounts[NETWORK]}")
+    await server.admin.delete(f"/connections/{account['connectionId']}")
+    del server.accounts[NETWORK]
+    return {"operationId": None, "status": "disconnected"}
+
+
+async def needs_a_person(server: Served, told: Told) -> dict[str, Any]:
+    account = await account_of(server)
+    told.forget()
+    tokens = server.networks.state.worlds[NETWORK].tokens
+    before = dict(tokens)
+    tokens.clear()
+    await server.admin.problem(400, "GET", f"/accounts/{account}/tree")
+    tokens.update(before)
+    return {"operationId": None, "status": "needs_reauth"}
+
+
+async def _days(server: Served, account: str) -> dict[str, str]:
+    end = server.hands.now().date() - timedelta(days=3)
+    return {"startDate": str(end - timedelta(days=2)), "endDate": str(end)}
+
+
+async def has_figures(server: Served, told: Told) -> dict[str, Any]:
+    account = await account_of(server)
+    days = await _days(server, account)
+    found = await server.admin.get(f"/accounts/{account}/insights", **days)
+    while found["pending"] is not None:
+        found = await server.admin.get(f"/accounts/{account}/insights", **days)
+    assert found["coverage"]["complete"] is True
+    return {"operationId": None, "accountId": account, "status": "active", "what": "insights", **days}
+
+
+async def has_failed(server: Served, told: Told) -> dict[str, Any]:
+    account = server.accounts.get("amazon") or await connect(server, "amazon")
+    await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
+    query = await _days(server, account)
+    await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
+    server.networks.state.faults.told.clear()
+    return {"operationId": None, "accountId": account, "network": "amazon", "what": "insights"}
+
+
+async def _activated(server: Served, told: Told, kind: str) -> dict[str, Any]:
+    account, operation = await prepared(server)
+    await server.admin.execute(operation)
+    live = await server.admin.post("/activate", {"accountId": account, "sourceOperationId": operation}, 201)
+    told.forget()
+    await server.admin.execute(live["id"])
+    return {"operationId": live["id"], "accountId": account, "kind": kind, "before": "paused", "status": "active"}
+
+
+async def a_campaign_changed(server: Served, told: Told) -> dict[str, Any]:
+    return await _activated(server, told, "campaign")
+
+
+async def an_ad_group_changed(server: Served, told: Told) -> dict[str, Any]:
+    return await _activated(server, told, "adGroup")
+
+
+async def an_ad_changed(server: Served, told: Told) -> dict[str, Any]:
+    return await _activated(server, told, "ad")
+
+
+TRIGGERS: dict[str, Trigger] = {
+    "operation.prepared": is_prepared,
+    "operation.running": is_running,
+    "operation.succeeded": is_succeeded,
+    "operation.unknown": is_unknown,
+    "operation.cancelled": is_cancelled,
+    "account.connected": is_connected,
+    "account.ads.initial_sync_completed": is_synced,
+    "account.disconnected": is_disconnected,
+    "account.needs_reauth": needs_a_person,
+    "analytics.synced": has_figures,
+    "sync.failed": has_failed,
+    "campaign.status_changed": a_campaign_changed,
+    "ad_group.status_changed": an_ad_group_changed,
+    "ad.status_changed": an_ad_changed,
+}
+
+
+async def test_every_event_has_one() -> None:
+    assert TRIGGERS.keys() == EVENTS.keys() - {"rule.triggered"}
+
+
+@pytest.mark.parametrize("kind", TRIGGERS)
+async def test_a_trigger(empty: Served, told: Told, kind: str) -> None:
+    told.forget()
+    wanted = {"network": NETWORK, **await TRIGGERS[kind](empty, told)}
+    await empty.settled()
+    while True:
+        data = await told.next(kind)
+        if all(data.get(name) == value for name, value in wanted.items() if name in ("operationId", "accountId")):
+            break
+    assert {name: data.get(name) for name in wanted} == wanted
+    if kind == "account.needs_reauth":
+        await _connected_anew(empty, told)
