@@ -1,4 +1,8 @@
-"""The command line. Exit codes: 0 done; 1 failed, or the network refused; 2 the input was refused."""
+"""The command line.
+
+Exit codes: 0 done; 1 failed, the network refused, or nobody knows whether a native write was done (the last line on
+stderr says so); 2 the input was refused, and nothing was done.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,19 @@ from adsunify import __version__
 from adsunify.errors import AdsunifyError, InvalidInput
 
 COMMANDS = {
-    "demo": "demo",
-    "plan": "plan",
+    "connect": "connecting",
+    "accounts": "daily",
+    "validate": "daily",
+    "create": "daily",
+    "activate": "daily",
+    "operations": "daily",
+    "execute": "executing",
+    "cancel": "daily",
+    "insights": "daily",
+    "webhooks": "webhooks",
     "networks": "networks",
+    "plan": "plan",
+    "demo": "demo",
     "serve": "serve",
     "worker": "serve",
     "mcp": "agents",
@@ -22,13 +36,24 @@ COMMANDS = {
     "db": "admin",
 }
 """Command to the module that holds it: a command imports only what it needs."""
+SECTIONS = {
+    "Daily work": (
+        *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
+        *("webhooks", "networks", "plan"),
+    ),
+    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "admin", "db"),
+}
+UNKNOWN = (
+    "UNKNOWN: nobody knows whether this was done. Look at the account and at `adsunify operations` before anything "
+    "else; nothing is sent again by itself."
+)
 
 
 class Commands(click.Group):
     """The commands of the table, imported when they are asked for."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -36,8 +61,16 @@ class Commands(click.Group):
         command: click.Command = getattr(import_module(f".{COMMANDS[cmd_name]}", __name__), cmd_name)
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, names in SECTIONS.items():
+            with formatter.section(title):
+                found = [(name, self.get_command(ctx, name)) for name in names]
+                formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in found if one is not None])
 
-@click.command(cls=Commands)
+
+@click.command(
+    cls=Commands, epilog="Exit codes: 0 done; 1 failed, refused by the network, or unknown; 2 input refused."
+)
 @click.version_option(__version__, prog_name="adsunify")
 def adsunify() -> None:
     """One advertising API over 12 ad networks."""
@@ -48,9 +81,15 @@ def main() -> None:
     try:
         adsunify(standalone_mode=True)
     except InvalidInput as problem:
+        from .showing import plain
+
         for issue in problem.issues:
-            click.echo(f"{issue.path}: {issue.message}" if issue.path else issue.message, err=True)
+            click.echo(plain(f"{issue.path}: {issue.message}" if issue.path else issue.message), err=True)
         sys.exit(2)
     except AdsunifyError as problem:
-        click.echo(problem.message, err=True)
+        from .showing import plain
+
+        click.echo(plain(problem.message), err=True)
+        if problem.outcome == "unknown":
+            click.echo(UNKNOWN, err=True)
         sys.exit(1)

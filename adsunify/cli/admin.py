@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 import click
+from rich.progress import Progress
 
+from adsunify import vault
 from adsunify.actor import Role
-from adsunify.service import people
-from adsunify.service.opening import DATABASE
+from adsunify.errors import refused
+from adsunify.service import accounts, people, rotating
+from adsunify.service.opening import SECRET_KEYS, key_ring, ring_path
 from adsunify.store import Store, open_store
 from adsunify.wire import Json, dumps
 
+from . import showing
+from .options import Secret, database_option, json_option
+
 T = TypeVar("T")
-DEFAULT_DATABASE = "sqlite:///adsunify.db"
-database_option = click.option(
-    "--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where everything is kept."
-)
+workspace_option = click.option("--workspace", required=True, metavar="NAME", help="The workspace's name.")
+email_option = click.option("--email", required=True, help="The person's e-mail address.")
 password_option = click.option(
-    "--password", envvar="ADSUNIFY_PASSWORD", help="The password; one is made for whoever has none."
+    "--password",
+    envvar="ADSUNIFY_PASSWORD",
+    show_envvar=True,
+    type=Secret(),
+    help="The password; - asks for it. One is made for whoever has none.",
 )
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
 def with_store(database: str, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -40,32 +48,96 @@ def with_store(database: str, work: Callable[[Store], Awaitable[T]]) -> T:
 
 @click.group()
 def admin() -> None:
-    """Set up workspaces and people."""
+    """Look after workspaces, people, accounts and keys."""
+
+
+# -- people -------------------------------------------------------------------------------------------------------
 
 
 @admin.command("init")
-@click.option("--workspace", required=True, help="The workspace's name.")
+@workspace_option
 @click.option("--email", required=True, help="The first admin's e-mail address.")
 @password_option
 @database_option
 @json_option
 def init(workspace: str, email: str, password: str | None, database: str, as_json: bool) -> None:
-    """Make a workspace with its first admin and a write-enabled API key, all shown this once."""
+    """Make a workspace with its first admin.
+
+    The password and a write-enabled API key are shown this once.
+    """
     made = with_store(database, lambda store: people.add(store, workspace, email, "admin", password))
     _show(made, as_json)
 
 
 @admin.command("user")
-@click.option("--workspace", required=True, help="The workspace's name.")
-@click.option("--email", required=True, help="The person's e-mail address.")
-@click.option("--role", type=click.Choice(["viewer", "member", "admin"]), default="member", show_default=True)
+@click.argument("action", default="add", type=click.Choice(["add", "role", "password", "remove"]))
+@workspace_option
+@email_option
+@click.option("--role", type=click.Choice(["viewer", "member", "admin"]), help="What the person is.  [default: member]")
 @password_option
 @database_option
 @json_option
-def user(workspace: str, email: str, role: Role, password: str | None, database: str, as_json: bool) -> None:
-    """Add a person to a workspace, with an API key that may do what the role may, all shown this once."""
-    made = with_store(database, lambda store: people.add(store, workspace, email, role, password))
-    _show(made, as_json)
+def user(
+    action: str, workspace: str, email: str, role: Role | None, password: str | None, database: str, as_json: bool
+) -> None:
+    """Look after the people of a workspace.
+
+    \b
+    add       (the default) a person, with an API key that may do what the role may; all shown this once
+    role      make a member what --role says; his keys may do no more than that
+    password  give a member another password, shown this once; his sessions end
+    remove    take a member out: his sessions, grants and keys there stop at once, for good
+
+    The last admin of a workspace can be neither removed nor made less.
+    """
+    if action == "role" and role is None:
+        raise refused("--role", "required", "says what the person shall be.")
+    work: dict[str, Callable[[Store], Awaitable[dict[str, Json]]]] = {
+        "add": lambda store: people.add(store, workspace, email, role or "member", password),
+        "role": lambda store: people.change_role(store, workspace, email, role or "member"),
+        "password": lambda store: people.new_password(store, workspace, email, password),
+        "remove": lambda store: people.remove(store, workspace, email),
+    }
+    _show(with_store(database, work[action]), as_json)
+
+
+@admin.command("workspace")
+@click.option("--workspace", metavar="NAME", help="The workspace's name; not needed where there is only one.")
+@click.option(
+    "--require-approval/--no-require-approval",
+    "required",
+    default=None,
+    help="Whether a person must approve an operation before it is executed.",
+)
+@database_option
+@json_option
+def workspace_(workspace: str | None, required: bool | None, database: str, as_json: bool) -> None:
+    """Show the rules of a workspace, or change them."""
+    _show(with_store(database, lambda store: people.approval(store, workspace, required)), as_json)
+
+
+@admin.command("account")
+@click.argument("account")
+@click.argument("extras", nargs=-1, metavar="[K=V]...")
+@click.option("--unset", multiple=True, metavar="K", help="Let the value that was found on connecting count again.")
+@database_option
+@json_option
+def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], database: str, as_json: bool) -> None:
+    """Set the extras of an ad account.
+
+    They are native facts that the plans for ACCOUNT need. `adsunify networks NETWORK` lists what each network knows.
+    Others are refused.
+    """
+    given: dict[str, str | None] = dict.fromkeys(unset)
+    for one in extras:
+        name, equals, value = one.partition("=")
+        if not equals or name in given:
+            raise refused(name, "malformed", "is written K=V, and stands once.")
+        given[name] = value
+    if not given:
+        raise refused("K=V", "required", "is what shall be set; or give --unset K.")
+    found = with_store(database, lambda store: accounts.choose_extras(store, account, given))
+    showing.say(found, as_json, [showing.accounts([found]), showing.table(("extra", "value"), found["extras"].items())])
 
 
 def _show(made: dict[str, Json], as_json: bool) -> None:
@@ -73,7 +145,79 @@ def _show(made: dict[str, Json], as_json: bool) -> None:
         click.echo(dumps(made))
         return
     for name, value in made.items():
-        click.echo(f"{name:12} {'(as it was)' if value is None else value}")
+        shown = value if isinstance(value, str) else dumps(value)
+        click.echo(f"{name:16} {'(as it was)' if value is None else shown}")
+
+
+# -- keys ---------------------------------------------------------------------------------------------------------
+
+
+@admin.group("keys")
+def keys() -> None:
+    """Look after the ring of keys that seals credentials."""
+
+
+@keys.command("new")
+@database_option
+@json_option
+def new(database: str, as_json: bool) -> None:
+    """Make a new key for the front of the ring.
+
+    Where the ring is the file beside an SQLite database, the key is put in front there: start the server again, then
+    `adsunify admin keys rotate`. Where it is ADSUNIFY_SECRET_KEYS, the key is shown this once, for you to put it there.
+    """
+    file = ring_path(database, os.environ)
+    if file is None:
+        vault.parse_ring(os.environ[SECRET_KEYS])
+        ((id_, key),) = vault.new_ring().keys.items()
+        made: dict[str, Json] = {"newest": id_, "key": vault.written(id_, key)}
+    else:
+        made = {"newest": vault.add_key(file).newest, "file": str(file)}
+    _show(made, as_json)
+
+
+@keys.command("rotate")
+@click.option(
+    "--batch",
+    default=rotating.BATCH,
+    show_default=True,
+    type=click.IntRange(1, 10_000),
+    help="How many secrets to a transaction.",
+)
+@database_option
+@json_option
+@click.pass_context
+def rotate(ctx: click.Context, batch: int, database: str, as_json: bool) -> None:
+    """Seal every stored secret again, under the newest key.
+
+    Servers may serve meanwhile, if all of them hold the new key already; SECURITY.md says how. It may be stopped at any
+    moment and begun again. When it is done, the older keys can leave the ring. Exit code 1: some secrets could not be
+    opened; keep the older keys.
+    """
+    ring = key_ring(database, os.environ)
+    with Progress(console=showing.console(stderr=True)) as progress:
+        task = progress.add_task("Sealing again", total=None)
+
+        async def work(store: Store) -> rotating.Rotated:
+            def told(done: int, total: int) -> None:
+                progress.update(task, completed=done, total=total)
+
+            return await rotating.rotate(store, ring, told, batch)
+
+        done = with_store(database, work)
+    gone = [id_ for id_, count in done.remaining.items() if not count]
+    if as_json:
+        click.echo(dumps(done.to_json()))
+    else:
+        click.echo(f"{done.resealed} secrets were sealed again; {done.under_newest} are under {done.newest} now.")
+        if gone and not done.unreadable:
+            click.echo(f"Nothing is under {', '.join(gone)} any more: it can leave the ring of every server.")
+    for one in done.unreadable:
+        click.echo(f"Not opened by any key of the ring: {one}", err=True)
+    ctx.exit(1 if done.unreadable else 0)
+
+
+# -- the database -------------------------------------------------------------------------------------------------
 
 
 @click.group()

@@ -7,24 +7,21 @@ import os
 
 import click
 
-from adsunify.client.doors import LOCAL, open_door
-from adsunify.service.opening import DATABASE
+from adsunify.client.doors import open_door
 from adsunify_mcp.stdio import serve
 
-from .admin import DEFAULT_DATABASE
+from .options import Where, anywhere
 
 
 @click.command()
-@click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
-@click.option("--server", help="A server's address, in place of a database.")
-@click.option("--token", envvar="ADSUNIFY_TOKEN", help="The bearer token for the server.")
-def mcp(database: str, server: str | None, token: str | None) -> None:
-    """Speak MCP on standard input and output, over a database or a server."""
-    asyncio.run(_mcp(server or database, token))
+@anywhere
+def mcp(where: Where) -> None:
+    """Speak MCP on standard input and output, over a store or a server."""
+    asyncio.run(_mcp(where))
 
 
-async def _mcp(where: str, token: str | None) -> None:
-    door = await open_door(where, token, LOCAL, os.environ)
+async def _mcp(where: Where) -> None:
+    door = await open_door(where.url, where.token, where.workspace, os.environ)
     try:
         await serve(door)
     finally:

@@ -11,7 +11,7 @@ from adsunify.networks import ADAPTERS, adapter
 from adsunify.service.networks import detail
 from adsunify.wire import dumps
 
-from .admin import json_option
+from .options import json_option
 
 
 @click.command()

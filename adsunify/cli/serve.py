@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Any
 
 import click
@@ -15,7 +15,6 @@ from aiohttp import web
 from attrs import frozen
 
 from adsunify.actor import Actor
-from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
 from adsunify.sandbox import run as run_sandbox
 from adsunify.sandbox import sandbox as simulated
@@ -25,10 +24,15 @@ from adsunify.service.delivering import Worker
 from adsunify.service.opening import BASE_URL, DATABASE, SANDBOX_URL, open_service
 from adsunify.store import connections, keys, people
 from adsunify.wire import Json, dumps
+from adsunify_server import logs
 from adsunify_server.app import application
+from adsunify_server.listening import Runner
+from adsunify_server.metrics import REQUESTS, Requests
 
-from .admin import DEFAULT_DATABASE, json_option
 from .consent import give
+from .listening import listening_at
+from .operating import limit_options, limits, measured, watching_options
+from .options import DEFAULT_DATABASE, json_option
 
 SANDBOX = "sandbox"
 SHUTDOWN_SECONDS = 75.0
@@ -42,6 +46,7 @@ class Serving:
     service: Service
     base_url: str
     made_keys: str | None
+    requests: Requests
 
 
 @asynccontextmanager
@@ -50,17 +55,18 @@ async def serving(
     host: str,
     port: int,
     *,
+    environment: Mapping[str, str] = os.environ,
     base_url: str | None = None,
     sandbox_url: str | None = None,
     allow_unsafe_durability: bool = False,
     webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[Serving]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
-    listening = _listening(host, port)
+    listening = listening_at(host, port)
     try:
         opened = await open_service(
             database,
-            os.environ,
+            environment,
             base_url=base_url or f"http://{host}:{listening.getsockname()[1]}",
             sandbox_url=sandbox_url,
             allow_unsafe_durability=allow_unsafe_durability,
@@ -69,24 +75,17 @@ async def serving(
     except BaseException:
         listening.close()
         raise
-    runner = web.AppRunner(application(opened.service), shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
+    app = application(opened.service)
+    runner = Runner(app, SHUTDOWN_SECONDS)
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()
         made = None if opened.made_keys is None else str(opened.made_keys)
-        yield Serving(opened.service, opened.service.settings.base_url, made)
+        yield Serving(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
     finally:
         opened.service.stopping = True
         await runner.cleanup()
         await opened.service.close()
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        return socket.create_server((host, port))
-    except OSError as reason:
-        why = str(reason) if reason.errno is None else os.strerror(reason.errno)
-        raise refused("--port", "unavailable", f"{port} of {host} cannot be listened on: {why}.") from None
 
 
 @asynccontextmanager
@@ -144,6 +143,8 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
     metavar="URL",
     help="Let exactly this http or private address be a webhook destination (repeatable; never in production).",
 )
+@limit_options
+@watching_options
 @json_option
 def serve(
     host: str,
@@ -154,36 +155,39 @@ def serve(
     allow_unsafe_durability: bool,
     targets: tuple[str, ...],
     as_json: bool,
+    log_level: str,
+    log_format: logs.Format,
+    metrics_at: str | None,
+    **given: int,
 ) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
+    logs.configure(log_level, log_format)
     for target in targets:
         click.echo(f"WARNING: webhooks may be sent to {target}, whatever is there.", err=True)
-    asyncio.run(_serve(host, port, database, base_url, sandbox, allow_unsafe_durability, targets, as_json))
+    server = partial(
+        serving,
+        database,
+        host,
+        port,
+        environment={**os.environ, **limits(given)},
+        base_url=base_url,
+        allow_unsafe_durability=allow_unsafe_durability,
+        webhook_dev_targets=targets,
+    )
+    asyncio.run(_serve(server, sandbox, as_json, metrics_at))
 
 
 async def _serve(
-    host: str,
-    port: int,
-    database: str,
-    base_url: str | None,
-    sandbox: bool,
-    unsafe: bool,
-    targets: tuple[str, ...],
-    as_json: bool,
+    opening: Callable[..., AbstractAsyncContextManager[Serving]], sandbox: bool, as_json: bool, metrics_at: str | None
 ) -> None:
-    ended = _signalled()
+    ended = signalled()
     async with (
         simulation(sandbox) as sandbox_url,
-        serving(
-            database,
-            host,
-            port,
-            base_url=base_url,
-            sandbox_url=sandbox_url,
-            allow_unsafe_durability=unsafe,
-            webhook_dev_targets=targets,
-        ) as server,
+        opening(sandbox_url=sandbox_url) as server,
+        measured(server.service, server.requests, metrics_at) as metrics_url,
     ):
+        if metrics_url is not None:
+            click.echo(f"Metrics at {metrics_url}", err=True)
         if server.made_keys is not None:
             click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
         actor: Actor | None = None
@@ -205,7 +209,7 @@ async def _serve(
         await ended.wait()
 
 
-def _signalled() -> asyncio.Event:
+def signalled() -> asyncio.Event:
     """Set at SIGINT or SIGTERM."""
     ended = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -217,21 +221,28 @@ def _signalled() -> asyncio.Event:
 @click.command()
 @click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
 @click.option("--webhook-dev-target", "targets", multiple=True, metavar="URL", help="As with serve.")
-def worker(database: str, targets: tuple[str, ...]) -> None:
+@watching_options
+def worker(
+    database: str, targets: tuple[str, ...], log_level: str, log_format: logs.Format, metrics_at: str | None
+) -> None:
     """Deliver webhooks until SIGINT or SIGTERM, beside the servers that do; any number may run."""
-    asyncio.run(_work(database, targets))
+    logs.configure(log_level, log_format)
+    asyncio.run(_work(database, targets, metrics_at))
 
 
-async def _work(database: str, targets: tuple[str, ...]) -> None:
-    ended = _signalled()
+async def _work(database: str, targets: tuple[str, ...], metrics_at: str | None) -> None:
+    ended = signalled()
     opened = await open_service(database, os.environ, webhook_dev_targets=targets)
     delivering = Worker(opened.service)
-    running = asyncio.create_task(delivering.run())
-    click.echo("Delivering webhooks.")
     try:
-        await asyncio.wait((running, asyncio.create_task(ended.wait())), return_when=asyncio.FIRST_COMPLETED)
-        delivering.stop()
-        await running
+        async with measured(opened.service, None, metrics_at) as metrics_url:
+            if metrics_url is not None:
+                click.echo(f"Metrics at {metrics_url}", err=True)
+            running = asyncio.create_task(delivering.run())
+            click.echo("Delivering webhooks.")
+            await asyncio.wait((running, asyncio.create_task(ended.wait())), return_when=asyncio.FIRST_COMPLETED)
+            delivering.stop()
+            await running
     finally:
         await opened.service.close()
 

@@ -1,0 +1,239 @@
+"""``adsunify connect``: through a network's consent page, or with credentials of its own.
+
+A consent over a store of one's own comes back to this process: it listens on 127.0.0.1 while it waits, at a port of its
+own (RFC 8252). Over a server it comes back there. Either way the link is asked for at the same door, and a new
+connection is waited for there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+import webbrowser
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import click
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from pydantic.alias_generators import to_camel
+
+from adsunify.client import AsyncAds
+from adsunify.client.doors import Door, LocalDoor
+from adsunify.contract.requests import CREDENTIALS
+from adsunify.errors import InvalidInput, Issue, OperationError, refused
+from adsunify.service.opening import BASE_URL
+from adsunify.wire import Json, loads
+from adsunify_server.connect import add_routes
+
+from . import showing
+from .daily import network_choice, read_file
+from .listening import listening_at
+from .options import Where, anywhere, asked, data_option
+
+WAIT_SECONDS = 10 * 60
+"""A link lives so long; so does what follows it at the network."""
+LOCAL_LOOK_SECONDS, REMOTE_LOOK_SECONDS = 0.2, 2.0
+IN_FILES = ("private_key",)
+"""Members of several lines: they are asked for as the path of a file."""
+SHUTDOWN_SECONDS = 2.0
+"""For the last page to reach the browser."""
+UNKNOWN_STATE = 404
+"""What answers a consent that this process never began: it stops nothing."""
+
+
+@click.command()
+@click.argument("network", type=network_choice, metavar="NETWORK")
+@click.option(
+    "--port",
+    default=0,
+    type=click.IntRange(0, 65535),
+    help="Where the consent comes back to on 127.0.0.1.  [default: any]",
+)
+@click.option("--browser/--no-browser", default=True, help="Open the consent page in a browser.  [default: open it]")
+@click.option(
+    "--credentials",
+    type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True),
+    help='A JSON file with the network\'s own credentials ("-" reads stdin).',
+)
+@data_option
+@anywhere
+def connect(where: Where, network: str, port: int, browser: bool, credentials: Path | None, as_json: bool) -> None:
+    """Connect the ad accounts of a network.
+
+    NETWORK is one of meta, google, tiktok, snapchat, pinterest, linkedin, reddit, amazon, x, chatgpt, apple, outbrain.
+
+    Networks with a consent page: a link is printed (and opened); allow it there within ten minutes. With a store of
+    your own the network sends the browser back to http://127.0.0.1:PORT/connect/callback/NETWORK, so register that
+    address with your application there, and name the port with --port.
+
+    chatgpt, apple and outbrain take credentials of their own: from --credentials, from the environment
+    (ADSUNIFY_CHATGPT_API_KEY; ADSUNIFY_OUTBRAIN_API_KEY, or _USERNAME and _PASSWORD; ADSUNIFY_APPLE_CLIENT_ID,
+    _TEAM_ID, _KEY_ID and _PRIVATE_KEY; with _FILE behind the name, from the file that it names), or asked for. Never
+    from the command line, which other users of the machine can see.
+    """
+    if network in CREDENTIALS:
+        given = _credentials(network, credentials)
+        with showing.waiting(f"Connecting {network}"), where.ads() as ads:
+            made = ads.connect(network, **given)
+        data, accounts = made.data, [one.data for one in made.accounts]
+    elif credentials is not None:
+        raise refused(
+            "--credentials", "not_supported", f"goes with {', '.join(CREDENTIALS)}; {network} has a consent page."
+        )
+    else:
+        data, accounts = asyncio.run(_consent(where, network, port, browser))
+    showing.say(data, as_json, [f"{network}: {len(accounts)} connected", showing.accounts(accounts)])
+
+
+# -- credentials of its own ---------------------------------------------------------------------------------------
+
+
+def _credentials(network: str, file: Path | None) -> dict[str, str]:
+    """The members of one of the network's sets, from a file, the environment, or whoever sits there."""
+    if file is not None:
+        return _of_file(network, file)
+    sets = CREDENTIALS[network]
+    found = {name: value for names in sets for name in names if (value := _of_environment(network, name)) is not None}
+    whole = next((names for names in sets if all(name in found for name in names)), None)
+    if whole is not None:
+        return {name: found[name] for name in whole}
+    if not sys.stdin.isatty():
+        accepted = " or ".join(", ".join(_variable(network, name) for name in names) for names in sets)
+        raise refused("credentials", "required", f"are needed: --credentials FILE, or {accepted} in the environment.")
+    wanted = _wanted(sets)
+    return {name: found.get(name) or _of_person(name) for name in wanted}
+
+
+def _of_file(network: str, file: Path) -> dict[str, str]:
+    try:
+        members = loads(read_file(file))
+    except ValueError:
+        members = None
+    known = {to_camel(name): name for names in CREDENTIALS[network] for name in names}
+    if not isinstance(members, Mapping) or not all(isinstance(value, str) for value in members.values()):
+        raise refused("--credentials", "malformed_json", f"is a JSON object of texts, with {', '.join(known)}.")
+    unknown = [
+        Issue(name, "unknown_property", f"is none of {', '.join(known)}.") for name in members if name not in known
+    ]
+    if unknown:
+        raise InvalidInput(unknown)
+    return {known[name]: str(value) for name, value in members.items()}
+
+
+def _variable(network: str, name: str) -> str:
+    return f"ADSUNIFY_{network.upper()}_{name.upper()}"
+
+
+def _of_environment(network: str, name: str) -> str | None:
+    variable = _variable(network, name)
+    path = os.environ.get(f"{variable}_FILE")
+    return os.environ.get(variable) or None if path is None else _text(f"{variable}_FILE", path)
+
+
+def _text(where: str, path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except (OSError, UnicodeDecodeError):
+        raise refused(where, "unreadable", "names no file that can be read.") from None
+
+
+def _wanted(sets: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    """Which set to ask for."""
+    if len(sets) == 1:
+        return sets[0]
+    chosen = click.prompt("Connect with", type=click.Choice([to_camel(names[0]) for names in sets]), err=True)
+    return next(names for names in sets if to_camel(names[0]) == chosen)
+
+
+def _of_person(name: str) -> str:
+    if name in IN_FILES:
+        return _text(to_camel(name), click.prompt(f"File of the {to_camel(name)}", err=True))
+    return asked(to_camel(name))
+
+
+# -- a consent page -----------------------------------------------------------------------------------------------
+
+
+async def _consent(where: Where, network: str, port: int, browser: bool) -> tuple[Json, list[Json]]:
+    """Have the network's consent given; returns the new connection and its accounts."""
+    async with _opened(where, port) as (ads, refusal):
+        before = {one["connectionId"] for one in await ads.connections()}
+        link = (await ads.authorize(network))["url"]
+        click.echo(f"Allow it at {network}, within ten minutes:\n{link}", err=True)
+        if browser:
+            _open(link)
+        look = REMOTE_LOOK_SECONDS if where.remote else LOCAL_LOOK_SECONDS
+        with showing.waiting("Waiting for the consent"):
+            made = await _appeared(ads, network, before, refusal, look)
+        every = await ads.accounts(network)
+        return made, [one.data for one in every if one.id in made["accounts"]]
+
+
+async def _appeared(ads: AsyncAds, network: str, before: set[str], refusal: asyncio.Event, look: float) -> Json:
+    """The connection that was not there before; OperationError where none comes."""
+    ends = asyncio.get_running_loop().time() + WAIT_SECONDS
+    while asyncio.get_running_loop().time() < ends:
+        for one in await ads.connections():
+            if one["network"] == network and one["connectionId"] not in before:
+                return one
+        if refusal.is_set():
+            raise OperationError("The connection was not made; the page in the browser says why.", code="not_connected")
+        await asyncio.sleep(look)
+    raise OperationError("Nobody allowed it within ten minutes; nothing was connected.", code="not_connected")
+
+
+@asynccontextmanager
+async def _opened(where: Where, port: int) -> AsyncIterator[tuple[AsyncAds, asyncio.Event]]:
+    """The client, ready for a consent to come back; the event says that one came back and failed."""
+    refusal = asyncio.Event()
+    if where.remote:
+        async with AsyncAds(where.url, token=where.token) as ads:
+            yield ads, refusal
+        return
+    with listening_at("127.0.0.1", port) as listening:
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        environment = {**os.environ, BASE_URL: address}
+        async with (
+            AsyncAds(where.url, workspace=where.workspace, environment=environment) as ads,
+            _callback(ads.door, listening, refusal),
+        ):
+            yield ads, refusal
+
+
+@asynccontextmanager
+async def _callback(door: Door, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
+    """Serve the link and the network's answer to it, as a server does."""
+
+    @web.middleware
+    async def watched(request: web.Request, handler: Handler) -> web.StreamResponse:
+        answer = await handler(request)
+        if "network" in request.match_info and answer.status >= 400 and answer.status != UNKNOWN_STATE:
+            refusal.set()
+        return answer
+
+    if not isinstance(door, LocalDoor):
+        raise TypeError("a consent comes back to a store of one's own")
+    app = web.Application(middlewares=[watched])
+    add_routes(app, door.service)
+    runner = web.AppRunner(app, shutdown_timeout=SHUTDOWN_SECONDS, access_log=None)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def _open(link: str) -> None:
+    """Open the link in a browser, which inherits none of our secrets."""
+    ours = {name: value for name, value in os.environ.items() if name.startswith("ADSUNIFY_")}
+    for name in ours:
+        del os.environ[name]
+    try:
+        webbrowser.open(link)
+    finally:
+        os.environ.update(ours)

@@ -1,0 +1,73 @@
+"""``adsunify execute``: the one command that makes a network write."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from adsunify.client import Ads, Operation
+from adsunify.errors import AdsunifyError, refused
+
+from . import showing
+from .options import Where, anywhere, data_option
+
+
+@click.command()
+@click.argument("operation")
+@click.option("--confirmed", is_flag=True, help="Do not ask; the plan was read.")
+@data_option
+@anywhere
+@click.pass_context
+def execute(ctx: click.Context, where: Where, operation: str, confirmed: bool, as_json: bool) -> None:
+    """Write a prepared operation to its network, once.
+
+    First the plan of OPERATION is shown with its risk and its money, and you are asked. Execution then continues for as
+    long as the network needs (media that is processed, a limit that was reached), and stops at anything unknown. Exit
+    code 0 says that every step was written. 1 says that the network refused, or that nobody knows: the last line on
+    stderr says which, and the receipt says how far it came. Nothing is sent twice.
+    """
+    with where.ads() as ads:
+        found = ads.operation(operation)
+        if not confirmed and found.status == "prepared" and not found.data["expired"]:
+            _confirm(ads, found)
+        done = _execute(ads, found, as_json)
+    showing.say(done.data, as_json, [showing.operations([done.data]), *showing.receipt(done.data)])
+    if done.status != "succeeded":
+        click.echo(f"The operation is {done.status}: somebody else is executing it.", err=True)
+        ctx.exit(1)
+
+
+def _confirm(ads: Ads, operation: Operation) -> None:
+    """Show what will be written, and ask; raises InvalidInput where nobody can be asked."""
+    if not sys.stdin.isatty():
+        raise refused("--confirmed", "required", "is needed where nobody can be asked; read the plan first.")
+    screen = showing.console(stderr=True)
+    for one in showing.operation(operation.data, ads.account(operation.data["accountId"]).data):
+        screen.print(one)
+    screen.print()
+    network, count = operation.data["network"], len(operation.data["plan"]["steps"])
+    risk = showing.RISKS.get(operation.data["risk"], "")
+    click.confirm(
+        f"Write these {count} steps to {network}? Risk {operation.data['risk']}: {risk}.", abort=True, err=True
+    )
+
+
+def _execute(ads: Ads, operation: Operation, as_json: bool) -> Operation:
+    total = len(operation.data["plan"]["steps"])
+
+    def words(shown: Operation) -> str:
+        applied = {step["key"] for step in shown.data["receipt"]["steps"] if step["state"] == "applied"}
+        wait = f"; the network asks to wait {shown.retry_after_ms / 1000:.0f} s" if shown.retry_after_ms else ""
+        return f"{len(applied)} of {total} steps written{wait}"
+
+    with showing.waiting(words(operation)) as told:
+        try:
+            return ads.execute(operation, confirmed=True, progress=lambda shown: told(words(shown)))
+        except AdsunifyError as problem:
+            if problem.operation is not None:
+                showing.say(problem.operation, as_json, showing.receipt(problem.operation))
+            raise
+        except KeyboardInterrupt:
+            click.echo(f"Stopped waiting. See how far it came: adsunify operations {operation.id}", err=True)
+            raise

@@ -1,0 +1,85 @@
+"""Options that whoever runs a server or a worker sets: log lines, metrics, limits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import click
+from aiohttp import web
+
+from adsunify.errors import refused
+from adsunify.service.core import Service
+from adsunify.service.limiting import Rates
+from adsunify.service.opening import FAILURES, PROXIES, READS, REGISTRATIONS, WRITES
+from adsunify_server.logs import LEVELS
+from adsunify_server.metrics import Requests, metrics
+
+from .listening import listening_at
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+USUAL = Rates()
+LIMITS: Mapping[str, tuple[str, int, str]] = {
+    "reads-per-minute": (READS, USUAL.reads, "Reads that one credential may make in a minute; 0 is no limit."),
+    "writes-per-minute": (WRITES, USUAL.writes, "The same for everything that prepares, executes or changes."),
+    "bad-tokens-per-minute": (FAILURES, USUAL.failures, "Bad bearer tokens that one network address may send."),
+    "registrations-per-hour": (REGISTRATIONS, USUAL.registrations, "OAuth clients that one address may register."),
+    "proxies": (PROXIES, 0, "Proxies of yours before the server: so much of X-Forwarded-For is believed."),
+}
+"""Option: the variable it stands for, its default, what it means."""
+
+
+def limit_options(command: Command) -> Command:
+    """The options of :data:`LIMITS`."""
+    for name, (variable, usual, words) in reversed(tuple(LIMITS.items())):
+        most = 10 if variable == PROXIES else 1_000_000
+        kind = click.IntRange(0, most)
+        command = click.option(
+            f"--{name}", envvar=variable, default=usual, show_default=True, show_envvar=True, type=kind, help=words
+        )(command)
+    return command
+
+
+def limits(given: Mapping[str, int]) -> dict[str, str]:
+    """What was given as variables."""
+    return {variable: str(given[name.replace("-", "_")]) for name, (variable, _, _) in LIMITS.items()}
+
+
+def watching_options(command: Command) -> Command:
+    """``--log-level``, ``--log-format``, ``--metrics``."""
+    for option in (
+        click.option(
+            "--metrics",
+            "metrics_at",
+            envvar="ADSUNIFY_METRICS",
+            metavar="[HOST:]PORT",
+            help="Answer Prometheus at /metrics there; without a host, to this machine alone.  [default: nowhere]",
+        ),
+        click.option(
+            "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="On stderr."
+        ),
+        click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+@asynccontextmanager
+async def measured(service: Service, requests: Requests | None, where: str | None) -> AsyncIterator[str | None]:
+    """Answer ``/metrics`` at ``[HOST:]PORT``, if that is wanted; the address it is answered at."""
+    if not where:
+        yield None
+        return
+    host, _, port = where.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not port.isdecimal() or int(port) > 65535:
+        raise refused("--metrics", "malformed", "is a port, or an address and a port: 9464, 0.0.0.0:9464.")
+    listening = listening_at(host, int(port), "--metrics")
+    runner = web.AppRunner(metrics(service, requests), access_log=None, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        yield f"http://{host}:{listening.getsockname()[1]}/metrics"
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,104 @@
+"""What commands share: their options, where they work, and how a secret is given."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+from attrs import frozen
+from click.core import ParameterSource
+
+from adsunify.client import Ads
+from adsunify.client.doors import LOCAL
+from adsunify.errors import refused
+from adsunify.service.opening import DATABASE
+
+DEFAULT_DATABASE = "sqlite:///adsunify.db"
+SERVER, TOKEN = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
+
+
+class Secret(click.ParamType[str]):
+    """A secret. ``-`` asks for it without showing it, or reads a line of standard input: the list of processes shows
+    what stands on a command line."""
+
+    name = "secret"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value != "-":
+            return str(value)
+        what = "Secret" if param is None or param.name is None else param.name.capitalize()
+        return asked(what)
+
+
+def asked(what: str) -> str:
+    """Ask for a secret without showing it; without a terminal, read a line of standard input."""
+    if sys.stdin.isatty():
+        return str(click.prompt(what, hide_input=True, err=True))
+    return sys.stdin.readline().rstrip("\r\n")
+
+
+database_option = click.option(
+    "--database", envvar=DATABASE, show_envvar=True, default=DEFAULT_DATABASE, show_default=True, help="The store."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+data_option = click.option("--json", "as_json", is_flag=True, help="Print the REST API's data as one JSON document.")
+idempotency_option = click.option(
+    "--idempotency-key", metavar="KEY", help="The same key and request give the same operation again."
+)
+
+
+@frozen
+class Where:
+    """A store of one's own, with a workspace in it, or a server with a token."""
+
+    url: str
+    token: str | None
+    workspace: str
+
+    @property
+    def remote(self) -> bool:
+        """Whether it is a server."""
+        return self.url.startswith(("http://", "https://"))
+
+    def ads(self) -> Ads:
+        """The client, to be opened with ``with``."""
+        return Ads(self.url, token=self.token, workspace=self.workspace)
+
+
+def anywhere(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say where it works; it takes them as ``where``.
+
+    What stands on the command line counts more than the environment; then a server counts more than a database.
+    """
+
+    @functools.wraps(command)
+    def wrapped(database: str, server: str | None, token: str | None, workspace: str | None, **more: Any) -> Any:
+        return command(where=_where(database, server, token, workspace), **more)
+
+    for option in (
+        click.option("--workspace", metavar="NAME", help=f"The workspace in the store.  [default: {LOCAL}]"),
+        click.option(
+            "--token", envvar=TOKEN, show_envvar=True, type=Secret(), help="The server's bearer token; - asks for it."
+        ),
+        click.option("--server", envvar=SERVER, show_envvar=True, metavar="URL", help="A server, in place of a store."),
+        database_option,
+    ):
+        wrapped = option(wrapped)
+    return wrapped
+
+
+def _where(database: str, server: str | None, token: str | None, workspace: str | None) -> Where:
+    source = click.get_current_context().get_parameter_source
+    written = {name for name in ("database", "server", "token") if source(name) == ParameterSource.COMMANDLINE}
+    if {"database", "server"} <= written:
+        raise refused("--server", "not_supported", "takes the place of --database; give one of them.")
+    if server is None or "database" in written:
+        if "token" in written:
+            raise refused("--token", "not_supported", "goes with --server, not with a store.")
+        return Where(database, None, workspace or LOCAL)
+    if workspace is not None:
+        raise refused("--workspace", "not_supported", "goes with a store; at a server, the token says which it is.")
+    return Where(server, token, LOCAL)

@@ -1,0 +1,165 @@
+"""``adsunify webhooks``: what a receiver does with a delivery, on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+from aiohttp import web
+from attrs import frozen
+
+from adsunify.errors import refused
+from adsunify.fetch import FetchError, fetch
+from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, verify
+from adsunify.wire import Json, dumps, loads
+
+from . import showing
+from .daily import read_file
+from .listening import listening_at
+from .options import Secret, json_option
+from .serve import signalled
+
+PORT = 8090
+BODY_BYTES = 1024 * 1024
+FORWARD_SECONDS = 15.0
+SECRET = "ADSUNIFY_WEBHOOK_SECRET"
+PASSED_ON = ("Content-Type", "User-Agent", EVENT_ID, SIGNATURE)
+
+
+@click.group("webhooks")
+def webhooks() -> None:
+    """Receive and verify signed webhooks on this machine."""
+
+
+@webhooks.command("verify")
+@click.option(
+    "--secret", envvar=SECRET, show_envvar=True, type=Secret(), required=True, help="The signing secret; - asks for it."
+)
+@click.option("--event-id", required=True, metavar="ID", help=f"The header {EVENT_ID}.")
+@click.option("--signature", required=True, metavar="TEXT", help=f"The header {SIGNATURE}.")
+@click.argument("body", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
+@json_option
+@click.pass_context
+def verify_(ctx: click.Context, secret: str, event_id: str, signature: str, body: Path, as_json: bool) -> None:
+    """Check the signature of a delivery.
+
+    Its body stands byte by byte in the file BODY ("-" reads stdin). Exit code 0: it comes from the service, and is at
+    most 5 minutes old. 1: it is not proven to; stderr says why.
+    """
+    try:
+        verify(read_file(body), {EVENT_ID: event_id, SIGNATURE: signature}, secret)
+    except WebhookVerificationError as problem:
+        if as_json:
+            click.echo(dumps({"verified": False, "reason": str(problem)}))
+        click.echo(f"not verified: {problem}", err=True)
+        ctx.exit(1)
+    click.echo(dumps({"verified": True, "reason": None}) if as_json else f"verified: {showing.plain(event_id)}")
+
+
+@webhooks.command("listen")
+@click.option("--port", default=PORT, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
+@click.option(
+    "--secret",
+    envvar=SECRET,
+    show_envvar=True,
+    type=Secret(),
+    help="The signing secret; - asks for it. Without it nothing is verified.",
+)
+@click.option("--forward", metavar="URL", help="Send what is verified on to this address, too.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print one line of JSON for the address, then one for each event."
+)
+def listen(port: int, secret: str | None, forward: str | None, as_json: bool) -> None:
+    """Receive deliveries and print them.
+
+    It listens on 127.0.0.1 until SIGINT or SIGTERM, verifies each delivery, and answers 204. A server delivers here
+    only when it was started with `adsunify serve --webhook-dev-target http://127.0.0.1:PORT/`, and an address is
+    subscribed with POST /webhooks, which shows the signing secret. What is not signed with it is answered 400.
+    """
+    if forward is not None and not forward.startswith(("http://", "https://")):
+        raise refused("--forward", "malformed", "is an http or https address.")
+    asyncio.run(_listen(port, Receiver(secret, forward, as_json)))
+
+
+@frozen
+class Receiver:
+    """Takes deliveries. ``secret`` None: nothing is verified."""
+
+    secret: str | None
+    forward: str | None
+    as_json: bool
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Verify, print and acknowledge one delivery."""
+        body = await request.read()
+        try:
+            verified = self.secret is not None and bool(verify(body, request.headers, self.secret))
+        except WebhookVerificationError as problem:
+            click.echo(f"refused: {problem}", err=True)
+            return web.Response(status=400, text=str(problem))
+        forwarded = None if self.forward is None else await _forward(self.forward, body, request.headers)
+        self._say(request.headers.get(EVENT_ID, ""), body, verified, forwarded)
+        return web.Response(status=204)
+
+    def _say(self, event_id: str, body: bytes, verified: bool, forwarded: str | None) -> None:
+        try:
+            event = loads(body)
+        except ValueError:
+            event = None
+        if self.as_json:
+            click.echo(dumps({"eventId": event_id, "verified": verified, "forwarded": forwarded, "event": event}))
+            return
+        now = datetime.now(UTC).strftime("%H:%M:%S")
+        told = ["verified" if verified else "NOT VERIFIED", *_words(event)]
+        told += [] if forwarded is None else [f"forwarded: {forwarded}"]
+        click.echo("  ".join((now, *map(showing.plain, told))))
+
+
+def _words(event: Json) -> list[Json]:
+    if not isinstance(event, Mapping):
+        return ["no JSON object"]
+    data = event.get("data")
+    members = (
+        [f"{name}={value}" for name, value in data.items() if value is not None] if isinstance(data, Mapping) else []
+    )
+    return [event.get("type"), event.get("id"), *members]
+
+
+async def _forward(url: str, body: bytes, headers: Mapping[str, str]) -> str:
+    """Send a delivery on as it came; the status, or why there is none."""
+    passed = {name: headers[name] for name in PASSED_ON if name in headers}
+    try:
+        answer = await fetch(
+            url,
+            method="POST",
+            headers=passed,
+            content=body,
+            timeout=FORWARD_SECONDS,
+            limit=BODY_BYTES,
+            cut=True,
+            exempt={url},  # whoever started this named it
+        )
+    except FetchError as problem:
+        return problem.message
+    return str(answer.status)
+
+
+async def _listen(port: int, receiver: Receiver) -> None:
+    ended = signalled()
+    app = web.Application(client_max_size=BODY_BYTES)
+    app.router.add_post("/{anything:.*}", receiver.answer)
+    listening = listening_at("127.0.0.1", port)
+    runner = web.AppRunner(app, shutdown_timeout=FORWARD_SECONDS, access_log=None)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        click.echo(dumps({"url": url}) if receiver.as_json else f"Listening at {url}")
+        if receiver.secret is None:
+            click.echo("Without --secret nothing is verified.", err=True)
+        await ended.wait()
+    finally:
+        await runner.cleanup()

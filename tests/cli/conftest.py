@@ -1,0 +1,75 @@
+"""The simulated networks and a server in processes of their own, and the two ways to work: a store, and that server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+from attrs import frozen
+
+from .running import Ran, first_line, process, run
+
+
+@frozen
+class Networks:
+    """The simulated networks."""
+
+    url: str
+
+    def fault(self, network: str, fault: str, **more: Any) -> None:
+        """Tell them to fail."""
+        told = {"network": network, "fault": fault, **more}
+        httpx.post(f"{self.url}/_sandbox/faults", json=told, trust_env=False).raise_for_status()
+
+    def writes(self, network: str) -> int:
+        """How many entities native writes have touched."""
+        shown = httpx.get(f"{self.url}/_sandbox/writes", params={"network": network}, trust_env=False)
+        return len(shown.json()["writes"])
+
+
+@frozen
+class Place:
+    """Where commands work; ``ads`` runs one there."""
+
+    name: str
+    environment: Mapping[str, str]
+
+    def ads(self, *arguments: str, stdin: bytes = b"", **more: str) -> Ran:
+        return run(*arguments, stdin=stdin, **{**self.environment, **more})
+
+
+@pytest.fixture(scope="package")
+def networks() -> Iterator[Networks]:
+    with process("sandbox", "--json") as sandbox:
+        yield Networks(first_line(sandbox)["sandboxUrl"])
+
+
+@pytest.fixture(scope="package")
+def served(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Any]]:
+    """A server with an account on every network; its line of JSON, and its ``folder``."""
+    folder = tmp_path_factory.mktemp("served")
+    where = {"ADSUNIFY_SANDBOX_URL": networks.url, "ADSUNIFY_DATABASE_URL": "sqlite:///served.db"}
+    with process("serve", "--sandbox", "--port", "0", "--json", folder=folder, **where) as server:
+        yield {**first_line(server), "folder": str(folder)}
+
+
+@pytest.fixture(scope="package")
+def place(networks: Networks, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Place]:
+    """A store of one's own, by name."""
+    folder = tmp_path_factory.mktemp("stores")
+
+    def made(name: str) -> Place:
+        database = f"sqlite:///{folder / name}.db"
+        return Place(name, {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SANDBOX_URL": networks.url})
+
+    return made
+
+
+@pytest.fixture(scope="module", params=["store", "server"])
+def both(request: pytest.FixtureRequest, place: Callable[[str], Place], served: Mapping[str, Any]) -> Place:
+    """Each of the two ways."""
+    if request.param == "store":
+        return place("own")
+    return Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})

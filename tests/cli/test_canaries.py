@@ -1,0 +1,369 @@
+"""Every secret that a server ever holds is planted, and a whole life with its failures is lived. Then nothing of ours
+holds a secret in the clear: no database file, no log line, answer or event, no agent's output, no child's environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import os
+import sys
+from base64 import b64encode
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+import pytest
+from attrs import define, field
+from sqlalchemy import Connection, select, text
+
+from adsunify import vault
+from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.networks import ADAPTERS
+from adsunify.store import Store, open_store, sealed
+from adsunify.store.schema import metadata, secrets
+from adsunify.vault import Place
+from tests.pages.browsing import Browser
+from tests.postgres import execute
+from tests.server.served import brief
+
+from .running import BRIEF, ROOT
+
+PREFIX = "/api/v1/ads"
+PASSWORD = "canary-password-of-ada"
+WRONG = {
+    "api_key": "canary-wrong-api-key",
+    "password": "canary-wrong-password",
+    "bearer": "adu_canary00_" + "w" * 43,
+}
+_numbers = itertools.count()
+
+
+@define
+class Life:
+    """A server process, what it was told to keep secret, and everything it ever said."""
+
+    base_url: str
+    networks: str
+    token: str
+    accounts: Mapping[str, str]
+    process: asyncio.subprocess.Process
+    http: httpx.AsyncClient
+    said: list[str] = field(factory=list)
+    planted: dict[str, str] = field(factory=dict)
+
+    async def ask(self, method: str, path: str, body: Any = None, *, once: bool = False, token: str = "") -> Any:
+        """A request to the REST API. ``once``: the answer shows a secret, as it may this one time."""
+        bearer = {"Authorization": f"Bearer {token or self.token}"}
+        answer = await self.http.request(method, PREFIX + path, json=body, headers=bearer)
+        if not once:
+            self.heard(answer)
+        return answer.json()
+
+    def heard(self, answer: httpx.Response) -> None:
+        headers = [value for name, value in answer.headers.items() if name != "set-cookie"]
+        self.said += [answer.text, *headers]
+
+    async def fault(self, network: str, fault: str, **more: Any) -> None:
+        async with httpx.AsyncClient(trust_env=False) as client:
+            await client.post(f"{self.networks}/_sandbox/faults", json={"network": network, "fault": fault, **more})
+
+    def plant(self, name: str, secret: str) -> None:
+        self.planted[name] = secret
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'canaries.db'}"
+    url: str = request.getfixturevalue("postgresql_server")
+    name = f"canaries_{next(_numbers)}"
+    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
+    return url.format(name=name)
+
+
+async def command(*arguments: str, stdin: bytes = b"", **environment: str) -> tuple[bytes, bytes]:
+    """A command in a process of its own; what it said."""
+    pipe = asyncio.subprocess.PIPE
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "adsunify", *arguments,
+        env={**os.environ, **environment}, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe,
+    )  # fmt: skip
+    return await started.communicate(stdin)
+
+
+@asynccontextmanager
+async def living(database: str, ring: vault.KeyRing, log: Path) -> AsyncIterator[Life]:
+    """A server with every network connected, which tells its log everything it can."""
+    where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.text()}
+    out, _ = await command(
+        "admin", "init", "--workspace", "sandbox", "--email", "ada@shop.example", "--json",
+        **where, ADSUNIFY_PASSWORD=PASSWORD,
+    )  # fmt: skip
+    first = json.loads(out)
+    with log.open("wb") as errors:
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "adsunify", "serve", "--sandbox", "--port", "0", "--json",
+            "--log-level", "debug", "--webhook-dev-target", "http://127.0.0.1:9/hook",
+            env={**os.environ, **where, "ADSUNIFY_READS_PER_MINUTE": "0"}, cwd=ROOT,
+            stdout=asyncio.subprocess.PIPE, stderr=errors,
+        )  # fmt: skip
+    assert process.stdout is not None
+    ready = json.loads(await process.stdout.readline())
+    accounts = {one["network"]: one["accountId"] for one in ready["accounts"]}
+    async with httpx.AsyncClient(base_url=ready["baseUrl"], trust_env=False, timeout=60) as http:
+        one = Life(ready["baseUrl"], ready["sandboxUrl"], ready["apiKey"], accounts, process, http)
+        one.plant("ada's password", PASSWORD)
+        one.plant("ada's key", first["apiKey"])
+        one.plant("the server's key", ready["apiKey"])
+        for id_, key in ring.keys.items():
+            one.plant(f"ring key {id_}", vault.written(id_, key).partition(":")[2])
+        try:
+            yield one
+        finally:
+            process.terminate()
+            out, _ = await process.communicate()
+            one.said.append(out.decode())
+
+
+def _plain(connection: Connection, ring: vault.KeyRing) -> Iterator[tuple[str, str]]:
+    for row in connection.execute(select(secrets)).all():
+        place = Place(row.table_name, row.row_id, row.workspace_id, row.field)
+        yield f"{row.table_name} {row.row_id} {row.field}", vault.open_(ring, place, row.sealed)
+
+
+async def sealed_secrets(store: Store, ring: vault.KeyRing) -> dict[str, str]:
+    """Every text inside of what the vault keeps."""
+    found: dict[str, str] = {}
+    for name, plain in await store.read(lambda connection: list(_plain(connection, ring))):
+        members = json.loads(plain) if plain.startswith("{") else {"": plain}
+        for member, value in _texts(members):
+            if any(word in member.lower() for word in ("token", "secret", "key", "password")) or not member:
+                found[f"{name} {member}"] = value
+    return found
+
+
+def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        for member, inner in value.items():
+            yield from _texts(inner, member)
+    elif isinstance(value, str) and len(value) > 7:
+        yield name, value
+
+
+# -- the life -----------------------------------------------------------------------------------------------------
+
+
+async def live(one: Life, store: Store, ring: vault.KeyRing) -> None:
+    """Everything that a server does, with everything that goes wrong."""
+    one.planted |= await sealed_secrets(store, ring)
+    await _people(one)
+    await _campaigns(one)
+    await _troubles(one)
+    await _agents(one)
+    await _commands(one)
+    one.planted |= await sealed_secrets(store, ring)  # tokens were refreshed meanwhile
+    await _inside(one, store)
+
+
+async def _people(one: Life) -> None:
+    async with httpx.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as http:
+        browser = Browser(http, one.base_url)
+        await browser.open("/sign-in")
+        await browser.send({"email": "ada@shop.example", "password": "canary-wrong-password"}, expected=401)
+        assert browser.answer is not None
+        one.heard(browser.answer)
+        await browser.sign_in("ada@shop.example", PASSWORD)
+        for cookie in http.cookies.jar:
+            one.plant(f"cookie {cookie.name}", str(cookie.value))
+        for path in ("/operations", "/accounts", "/connections", "/keys", "/agents", "/webhooks", "/people"):
+            answer = await http.get(one.base_url + path)
+            one.heard(answer)
+
+
+async def _campaigns(one: Life) -> None:
+    made = await one.ask("POST", "/keys", {"name": "canary", "canWrite": True}, once=True)
+    one.plant("a key", made["data"]["secret"])
+    hook = await one.ask("POST", "/webhooks", {"url": "http://127.0.0.1:9/hook"}, once=True)
+    one.plant("a webhook's secret", hook["data"]["secret"])
+    await one.ask("POST", f"/webhooks/{hook['data']['webhookId']}/test", {})
+    link = await one.ask("POST", "/connections/authorize", {"network": "meta"}, once=True)
+    one.plant("a consent link", link["data"]["url"].rpartition("/")[2])
+    one.heard(await one.http.get("/connect/" + one.planted["a consent link"] + "x"))
+    for network in ADAPTERS:
+        account = one.accounts[network]
+        operation = await one.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
+        await one.ask("POST", f"/operations/{operation['data']['id']}/execute", {"confirmed": True})
+        await one.ask("GET", f"/accounts/{account}/tree")
+        await one.ask("GET", f"/accounts/{account}/insights?startDate=2026-01-01&endDate=2026-01-02")
+    for path in ("/keys", "/webhooks", "/connections", "/operations", "/accounts", "/auth/verify"):
+        await one.ask("GET", path)
+
+
+async def _troubles(one: Life) -> None:
+    for network in ("meta", "amazon"):
+        account = one.accounts[network]
+        for fault, more in (
+            ("status", {"value": 401, "times": 1}),
+            ("status", {"value": 500}),
+            ("html", {}),
+            ("truncate", {}),
+            ("reset_before", {}),
+        ):
+            await one.fault(network, fault, **more)
+            await one.ask("GET", f"/accounts/{account}/tree")
+            await one.fault(network, fault, method="POST", **more)
+            prepared = await one.ask("POST", "/create", {"accountId": account, "campaign": brief(network)})
+            if "data" in prepared:
+                await one.ask("POST", f"/operations/{prepared['data']['id']}/execute", {"confirmed": True})
+    wrong = {
+        "chatgpt": {"apiKey": WRONG["api_key"]},
+        "outbrain": {"username": "sandbox-outbrain", "password": WRONG["password"]},
+        "apple": {"clientId": "c", "teamId": "t", "keyId": "k", "privateKey": "canary-private-key"},
+    }
+    for network, credentials in wrong.items():
+        await one.ask("POST", "/connections/credentials", {"network": network, **credentials})
+    await one.ask("POST", "/connections/credentials", {"network": "chatgpt", "apiKey": "canary-api key", "x": "y"})
+    await one.ask("GET", "/accounts", token=WRONG["bearer"])
+    await one.ask("GET", f"/accounts?network={WRONG['api_key']}")
+    one.heard(await one.http.get(f"/connect/callback/meta?state=canary-state-of-nothing&code={WRONG['api_key']}"))
+    for name, value in (*WRONG.items(), ("key", "canary-private-key"), ("state", "canary-state-of-nothing")):
+        one.plant(f"wrong {name}", value)
+
+
+async def _agents(one: Life) -> None:
+    headers = {
+        "Authorization": f"Bearer {one.token}",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-11-25",
+    }
+    asked: list[tuple[str, dict[str, Any]]] = [("tools/list", {})]
+    calls = [
+        {"name": "call_tool", "arguments": {"operationId": operation, "arguments": {}}}
+        for operation in ("get_connections", "get_keys", "get_webhooks", "get_operations")
+    ]
+    calls.append({"name": "execute", "arguments": {"operationId": "nonsense", "confirmed": True}})
+    asked += [("tools/call", one_call) for one_call in calls]
+    for number, (method, parameters) in enumerate(asked):
+        body = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+        one.heard(await one.http.post("/api/mcp", json=body, headers=headers))
+    lines = "".join(
+        json.dumps({"jsonrpc": "2.0", "id": n, "method": method, "params": parameters}) + "\n"
+        for n, (method, parameters) in enumerate(asked)
+    )
+    said = await command("mcp", stdin=lines.encode(), ADSUNIFY_SERVER=one.base_url, ADSUNIFY_TOKEN=one.token)
+    one.said += [part.decode() for part in said]
+
+
+async def _commands(one: Life) -> None:
+    where = {"ADSUNIFY_SERVER": one.base_url, "ADSUNIFY_TOKEN": one.token}
+    account = one.accounts["chatgpt"]
+    for arguments in (("operations", "--json"), ("create", account, BRIEF), ("execute", "nonsense"), ("accounts",)):
+        one.said += [part.decode() for part in await command(*arguments, **where)]
+    key = SANDBOX_CREDENTIALS["chatgpt"]["api_key"]
+    one.said += [part.decode() for part in await command("connect", "chatgpt", **where, ADSUNIFY_CHATGPT_API_KEY=key)]
+
+
+async def _inside(one: Life, store: Store) -> None:
+    """What goes wrong inside of us: it is told to nobody but the log, with its traceback."""
+    connections = (await one.ask("GET", "/connections"))["data"]
+    broken = next(one for one in connections if one["network"] == "pinterest" and one["status"] == "active")
+    workspace = (await one.ask("GET", "/auth/verify"))["data"]["workspaceId"]
+    altered = {"credentials": f"{'k'}.{'A' * 80}"}
+    await store.write(sealed.put, "connections", broken["connectionId"], workspace, altered, store.clock)
+    problem = await one.ask("GET", f"/accounts/{one.accounts['pinterest']}/tree")
+    assert problem["status"] == 500
+    await one.ask("DELETE", f"/connections/{broken['connectionId']}")
+
+
+# -- the search ---------------------------------------------------------------------------------------------------
+
+
+def spellings(secret: str) -> set[bytes]:
+    """How a secret may stand somewhere: as it is, in JSON, in an address, in base64."""
+    lines = [line for line in secret.splitlines() if len(line) > 7 and not line.startswith("-----")]
+    return {
+        spelled
+        for line in lines
+        for spelled in (
+            line.encode(),
+            json.dumps(line)[1:-1].encode(),
+            quote(line, safe="").encode(),
+            b64encode(line.encode()).rstrip(b"="),
+        )
+    }
+
+
+def hits(planted: Mapping[str, str], where: Mapping[str, bytes]) -> list[str]:
+    return [
+        f"{name} in {place}"
+        for place, content in where.items()
+        for name, secret in planted.items()
+        if any(spelled in content for spelled in spellings(secret))
+    ]
+
+
+def _rows(connection: Connection) -> dict[str, bytes]:
+    """Every row of every table as text, as a dump holds it."""
+    return {
+        table.name: "\n".join(
+            str(tuple(row)) for row in connection.execute(text(f"SELECT * FROM {table.name}")).all()
+        ).encode()
+        for table in metadata.sorted_tables
+    }
+
+
+def _children(process: int) -> dict[str, bytes]:
+    """The environments and command lines of the process's children, and its own command line."""
+    found = {"the command line": Path(f"/proc/{process}/cmdline").read_bytes()}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = stat.read_text().rpartition(")")[2].split()[1]
+            if parent == str(process):
+                found[f"child {stat.parent.name}"] = b"".join(
+                    (stat.parent / name).read_bytes() for name in ("environ", "cmdline")
+                )
+        except OSError:  # it ended at this moment
+            continue
+    return found
+
+
+async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> None:
+    ring, log = vault.new_ring(), tmp_path / "log"
+    where: dict[str, bytes] = {}
+    store: Store | None = None
+    async with living(database, ring, log) as one:
+        one.plant("client secret", "sandbox-secret")
+        for network, credentials in SANDBOX_CREDENTIALS.items():
+            for name in ("api_key", "password", "private_key"):
+                if name in credentials:
+                    one.plant(f"{network} {name}", credentials[name])
+        store = await open_store(database)
+        await live(one, store, ring)
+        where |= _children(one.process.pid)
+        for path in tmp_path.glob("canaries.db*"):  # with the WAL as it stands while the server runs
+            where[path.name] = path.read_bytes()
+        where |= await store.read(_rows)
+    await store.close()
+    for path in tmp_path.glob("canaries.db*"):
+        where[f"{path.name}, closed"] = path.read_bytes()
+    where["the log"] = log.read_bytes()
+    where |= {f"answer {number}": said.encode() for number, said in enumerate(one.said)}
+    assert sum(name.startswith("connections ") for name in one.planted) > len(ADAPTERS), (
+        "all of them, and refreshed ones"
+    )
+    assert len(one.planted) > 30 and len(one.said) > 150
+    assert b"Traceback" in where["the log"] and b"VaultError" in where["the log"]
+    assert where["events"].count(b"operation.") > 12
+    assert hits(one.planted, where) == []
+    assert hits({"a word that stands everywhere": "operation.prepared"}, where), "the search itself finds"
+
+
+def test_the_search_finds_what_is_hidden() -> None:
+    secret = 'canary "secret" ключ'
+    for spelled in (secret, json.dumps({"a": secret}), quote(secret, safe=""), b64encode(secret.encode()).decode()):
+        assert hits({"it": secret}, {"there": f"x{spelled}y".encode()})

@@ -1,0 +1,280 @@
+"""The daily commands, over a store of one's own and over a server: the same answers, and nothing written unasked."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import Networks, Place
+from .running import BRIEF, BRIEFS
+
+KEY = "sandbox-chatgpt-key"
+NEVER = "00000000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture(scope="module")
+def account(both: Place) -> str:
+    """An account of ChatGPT in each of the places."""
+    made = both.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
+    (id_,) = made["accounts"]
+    return str(id_)
+
+
+def prepared(both: Place, account: str) -> str:
+    return str(both.ads("create", account, BRIEF, "--json").data["id"])
+
+
+def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: Networks) -> None:
+    assert account in [one["accountId"] for one in both.ads("accounts", "--json").data]
+    valid = both.ads("validate", account, BRIEF, "--json").data
+    assert (valid["valid"], valid["network"]) == (True, "chatgpt")
+    before = networks.writes("chatgpt")
+    operation = both.ads("create", account, BRIEF, "--json").data
+    assert operation["status"] == "prepared"
+    assert networks.writes("chatgpt") == before, "preparing writes nothing"
+    done = both.ads("execute", operation["id"], "--confirmed", "--json").data
+    assert (done["id"], done["status"]) == (operation["id"], "succeeded")
+    written = networks.writes("chatgpt")
+    assert written == before + len(operation["plan"]["steps"])
+    assert both.ads("execute", operation["id"], "--json").data == done, "a replay needs no word and writes nothing"
+    live = both.ads("activate", operation["id"], "--json").data
+    assert (live["action"], live["risk"], live["sourceOperationId"]) == ("activate", "spend", operation["id"])
+    assert both.ads("execute", live["id"], "--confirmed", "--json").data["status"] == "succeeded"
+    assert networks.writes("chatgpt") == written + len(live["plan"]["steps"])
+    assert both.ads("operations", live["id"], "--json").data["status"] == "succeeded"
+    listed = [one["id"] for one in both.ads("operations", "--json").data]
+    assert listed.index(live["id"]) < listed.index(operation["id"])
+    figures = both.ads("insights", account, "--start", "2026-01-01", "--end", "2026-01-03", "--json").data
+    assert [row["date"] for row in figures["rows"]] == ["2026-01-01", "2026-01-02", "2026-01-03"]
+
+
+def test_a_server_says_what_its_rest_api_says(served: Mapping[str, Any]) -> None:
+    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    bearer = {"Authorization": f"Bearer {served['apiKey']}"}
+    for command, path in (("accounts", "/accounts"), ("operations", "/operations")):
+        shown = httpx.get(f"{served['baseUrl']}/api/v1/ads{path}", headers=bearer, trust_env=False)
+        assert there.ads(command, "--json").data == shown.json()["data"]
+    assert {one["network"] for one in there.ads("accounts", "x", "--json").data} == {"x"}
+
+
+def test_people_read_tables(both: Place, account: str) -> None:
+    shown = both.ads("accounts", "chatgpt").out
+    assert account in shown and "time zone" in shown
+    operation = both.ads("create", account, BRIEF)
+    assert operation.code == 0
+    assert "risk     low" in operation.out and "POST https://api.ads.openai.com" in operation.out
+    assert "money: budget.lifetime_spend_limit_micros = 320 USD, sent as 320000000" in operation.out
+    assert "prepared" in both.ads("operations").out
+    assert "valid: chat_card on chatgpt" in both.ads("validate", account, BRIEF).out
+    assert "total" in both.ads("insights", account).out
+
+
+def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, account: str, networks: Networks) -> None:
+    operation, before = prepared(both, account), networks.writes("chatgpt")
+    for stdin in (b"", b"y\n"):
+        ran = both.ads("execute", operation, stdin=stdin)
+        assert (ran.code, ran.out) == (2, "")
+        assert "--confirmed" in ran.err
+    assert networks.writes("chatgpt") == before
+    assert both.ads("operations", operation, "--json").data["status"] == "prepared"
+
+
+def test_cancelling(both: Place, account: str, networks: Networks) -> None:
+    operation, before = prepared(both, account), networks.writes("chatgpt")
+    assert both.ads("cancel", operation, "--json").data["status"] == "cancelled"
+    ran = both.ads("execute", operation, "--confirmed", "--json")
+    assert (ran.code, json.loads(ran.out)["status"]) == (1, "cancelled")
+    assert "cancelled" in ran.err and "UNKNOWN" not in ran.err
+    assert networks.writes("chatgpt") == before
+
+
+def test_what_nobody_knows_is_said_and_never_sent_again(both: Place, account: str, networks: Networks) -> None:
+    operation = prepared(both, account)
+    networks.fault("chatgpt", "reset_after", path="/v1/campaigns")
+    before = networks.writes("chatgpt")
+    ran = both.ads("execute", operation, "--confirmed", "--json")
+    assert ran.code == 1
+    shown = json.loads(ran.out)
+    assert (shown["id"], shown["status"]) == (operation, "unknown"), "the receipt is told all the same"
+    assert ran.lines[-1].startswith("UNKNOWN")
+    assert networks.writes("chatgpt") == before + 2, "the image, and the campaign whose answer was lost"
+    again = both.ads("execute", operation, "--confirmed")
+    assert again.code == 1 and again.lines[-1].startswith("UNKNOWN") and "ambiguous" in again.out
+    assert networks.writes("chatgpt") == before + 2
+
+
+def test_a_limit_is_waited_for(both: Place, account: str, networks: Networks) -> None:
+    operation = prepared(both, account)
+    networks.fault("chatgpt", "status", path="/v1/ad_groups", value=429)
+    done = both.ads("execute", operation, "--confirmed", "--json").data
+    assert done["status"] == "succeeded"
+    assert [step["state"] for step in done["receipt"]["steps"]].count("throttled") == 1
+
+
+def test_what_the_network_refuses(both: Place, account: str, networks: Networks, tmp_path: Path) -> None:
+    operation = prepared(both, account)
+    networks.fault("chatgpt", "status", path="/v1/campaigns", value=400)
+    ran = both.ads("execute", operation, "--confirmed", "--json")
+    assert ran.code == 1
+    shown = json.loads(ran.out)
+    assert shown["status"] == "prepared" and "nextAction" not in shown
+    assert "UNKNOWN" not in ran.err and ran.lines
+    assert both.ads("execute", operation, "--confirmed", "--json").data["status"] == "succeeded", "deliberately again"
+
+
+def test_an_idempotency_key_gives_the_same_operation(both: Place, account: str) -> None:
+    key = ("--idempotency-key", f"daily {both.name}", "--json")
+    first, again = (both.ads("create", account, BRIEF, *key).data["id"] for _ in range(2))
+    assert first == again
+    other = str(BRIEFS / "chatgpt-chat_card-awareness-lifetime.json")
+    assert both.ads("create", account, other, *key).code == 1
+
+
+def test_a_brief_on_standard_input(both: Place, account: str) -> None:
+    written = Path(BRIEF).read_bytes()
+    assert both.ads("validate", account, "-", "--json", stdin=written).data["valid"] is True
+    assert both.ads("validate", account, "-", stdin=b"nonsense").code == 2
+
+
+def test_a_refused_brief_has_a_line_per_issue(both: Place, account: str, tmp_path: Path) -> None:
+    brief = {**json.loads(Path(BRIEF).read_text()), "goal": "app_installs", "bid": "0.0000001"}
+    path = tmp_path / "brief.json"
+    path.write_text(json.dumps(brief))
+    for command in ("validate", "create"):
+        ran = both.ads(command, account, str(path), "--json")
+        assert (ran.code, ran.out) == (2, "")
+        assert {line.split(":")[0] for line in ran.lines} <= {"goal", "bid"} and ran.lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (("operations", NEVER), 1),
+        (("operations", "nonsense"), 2),
+        (("execute", NEVER, "--confirmed"), 1),
+        (("cancel", NEVER), 1),
+        (("activate", NEVER), 1),
+        (("insights", NEVER), 1),
+        (("validate", NEVER, BRIEF), 1),
+        (("create", "nonsense", BRIEF), 2),
+        (("accounts", "myspace"), 2),
+        (("insights", NEVER, "--start", "yesterday"), 2),
+        (("create", NEVER, "no-such-file.json"), 2),
+    ],
+)
+def test_exit_codes(both: Place, arguments: tuple[str, ...], code: int) -> None:
+    ran = both.ads(*arguments, "--json")
+    assert (ran.code, ran.out) == (code, "")
+    assert ran.err and "Traceback" not in ran.err
+
+
+# -- where -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("--server", "http://127.0.0.1:9", "--database", "sqlite:///x.db"), "--server"),
+        (("--token", "t"), "--token"),
+        (("--server", "http://127.0.0.1:9"), "token"),
+        (("--server", "http://127.0.0.1:9", "--token", "t", "--workspace", "w"), "--workspace"),
+        (("--database", "mysql://x"), "database"),
+    ],
+)
+def test_places_that_are_none(place: Callable[[str], Place], arguments: tuple[str, ...], named: str) -> None:
+    ran = place("none").ads("accounts", *arguments)
+    assert ran.code == 2 and named in ran.err
+
+
+def test_the_command_line_counts_more_than_the_environment(
+    place: Callable[[str], Place], served: Mapping[str, Any]
+) -> None:
+    everything = {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]}
+    one = place("precedence")
+    assert one.ads("accounts", "--json", **everything).data, "the server of the environment"
+    database = ("--database", one.environment["ADSUNIFY_DATABASE_URL"])
+    assert one.ads("accounts", "--json", *database, **everything).data == []
+
+
+def test_a_server_that_is_not_there() -> None:
+    gone = Place("gone", {"ADSUNIFY_SERVER": "http://127.0.0.1:9", "ADSUNIFY_TOKEN": "t"})
+    ran = gone.ads("accounts")
+    assert ran.code == 1 and "no usable answer" in ran.err and "UNKNOWN" not in ran.err
+
+
+def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:
+    one = place("workspaces")
+    made = one.ads("connect", "chatgpt", "--workspace", "shop", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
+    assert one.ads("accounts", "--json").data == []
+    assert [found["accountId"] for found in one.ads("accounts", "--workspace", "shop", "--json").data] == made[
+        "accounts"
+    ]
+
+
+def test_a_token_is_read_from_standard_input(served: Mapping[str, Any]) -> None:
+    there = Place("stdin", {"ADSUNIFY_SERVER": served["baseUrl"]})
+    assert there.ads("accounts", "--token", "-", "--json", stdin=f"{served['apiKey']}\n".encode()).data
+    assert there.ads("accounts", "--token", "-", "--json", stdin=b"adu_nobody\n").code == 1
+
+
+# -- a person who is asked -----------------------------------------------------------------------------------------
+
+
+def asked(environment: Mapping[str, str], answers: Mapping[str, str], *arguments: str) -> tuple[int, str, str]:
+    """A command with a terminal for input and stderr, where each question is answered; its code, stdout, and what the
+    terminal showed."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "adsunify", *arguments],
+        env={**os.environ, **environment},
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    )
+    os.close(theirs)
+    shown, open_ = "", dict(answers)
+    try:
+        while data := os.read(ours, 4096):
+            shown += data.decode()
+            for question in [one for one in open_ if one in shown]:  # what is typed before it is asked is lost
+                os.write(ours, f"{open_.pop(question)}\n".encode())
+    except OSError:  # the other end is closed
+        pass
+    out, _ = process.communicate(timeout=60)
+    os.close(ours)
+    return process.returncode, out, shown
+
+
+def test_a_person_sees_plan_risk_and_money_and_decides(place: Callable[[str], Place], networks: Networks) -> None:
+    one = place("person")
+    (account,) = one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    operation, before = prepared(one, account), networks.writes("chatgpt")
+    code, out, shown = asked(one.environment, {"[y/N]: ": "n"}, "execute", operation, "--json")
+    assert (code, out) == (1, "")
+    for words in ("Create the campaign", "320 USD", "risk", "Risk low", "https://api.ads.openai.com/v1/campaigns"):
+        assert words in shown
+    assert networks.writes("chatgpt") == before
+    code, out, _ = asked(one.environment, {"[y/N]: ": "y"}, "execute", operation, "--json")
+    assert code == 0
+    assert json.loads(out)["status"] == "succeeded", "stdout is one document, whatever was asked"
+    assert networks.writes("chatgpt") == before + 4
+
+
+def test_what_a_network_calls_things_cannot_steer_the_terminal() -> None:
+    from adsunify.cli import showing
+
+    assert showing.plain("a\x1b[2Jb\r\nc\u202e") == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
+    screen = showing.console()
+    with screen.capture() as captured:
+        screen.print(showing.table(("name",), [("[red]x[/red]\x1b]0;title\x07",)]))
+    assert "\x1b" not in captured.get() and "[red]x[/red]" in captured.get()

@@ -1,0 +1,85 @@
+"""The commands that people script against: all of them are there, and each explains itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from adsunify.cli import COMMANDS, SECTIONS, adsunify
+
+from .running import ROOT, run
+
+DOCUMENTED = {
+    *("demo", "plan", "serve", "sandbox", "worker", "mcp", "db upgrade"),
+    *("admin init", "admin user", "admin account", "admin workspace", "admin keys new", "admin keys rotate"),
+    *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
+    *("insights", "webhooks listen", "webhooks verify"),
+}
+"""The fixed list: nobody's script breaks."""
+WITHOUT_JSON = {"worker", "mcp", "db upgrade"}
+"""Commands that have nothing to tell, or speak another protocol."""
+ANYWHERE = {
+    *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights", "mcp"),
+}
+
+
+def every(command: click.Command, name: str = "") -> Iterator[tuple[str, click.Command]]:
+    if not isinstance(command, click.Group):
+        yield name, command
+        return
+    context = click.Context(command)
+    for one in command.list_commands(context):
+        found = command.get_command(context, one)
+        assert found is not None
+        yield from every(found, f"{name} {one}".strip())
+
+
+LEAVES = dict(every(adsunify))
+
+
+def test_the_commands_are_those_that_are_documented() -> None:
+    assert set(LEAVES) == DOCUMENTED
+    assert [name for names in SECTIONS.values() for name in names] == list(COMMANDS)
+    shown = run("--help").out
+    for name in COMMANDS:
+        assert re.search(rf"^  {name} ", shown, re.MULTILINE)
+    assert "Exit codes" in shown
+
+
+@pytest.mark.parametrize("name", sorted(DOCUMENTED))
+def test_each_command_explains_itself(name: str) -> None:
+    command = LEAVES[name]
+    ran = run(*name.split(), "--help")
+    assert ran.code == 0 and ran.err == ""
+    first = (command.help or "").split("\n")[0]
+    assert first.endswith(".") and len(first) > 15
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help or parameter.name in ("role", "log_level"), f"{name} --{parameter.name}"
+            assert parameter.opts[0] in ran.out
+    options = {option for parameter in command.params for option in parameter.opts}
+    assert ("--json" in options) is (name not in WITHOUT_JSON)
+    assert ({"--database", "--server", "--token", "--workspace"} <= options) is (name in ANYWHERE)
+
+
+def test_the_readme_names_every_daily_command() -> None:
+    text = (ROOT / "README.md").read_text()
+    for name in SECTIONS["Daily work"]:
+        assert f"adsunify {name}" in text or f"`{name}`" in text, name
+
+
+def test_no_option_takes_a_secret_only_from_the_command_line() -> None:
+    secret = {"token", "password", "secret"}
+    found = [
+        (name, parameter)
+        for name, command in LEAVES.items()
+        for parameter in command.params
+        if parameter.name in secret
+    ]
+    assert len(found) > 10
+    for name, parameter in found:
+        assert parameter.envvar is not None, name
+        assert parameter.type.name == "secret", name

@@ -1,0 +1,250 @@
+"""Upkeep of a store: people and what they hold, rules of workspaces, extras of accounts, keys."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, insert
+
+from adsunify import vault
+from adsunify.errors import InvalidInput
+from adsunify.service import people as upkeep
+from adsunify.service.people import password_matches
+from adsunify.store import Store, agents, keys, open_store, people, sessions
+from adsunify.store.schema import oauth_clients
+
+from .conftest import Place
+from .test_daily import KEY, NEVER
+
+SHOP = ("--workspace", "shop")
+
+
+@pytest.fixture
+def shop(place: Callable[[str], Place], tmp_path: Path) -> Place:
+    """A store with a workspace and its admin."""
+    one = place(tmp_path.name)
+    one.ads("admin", "init", *SHOP, "--email", "ada@shop.example", "--json").data  # noqa: B018 - asserts that it worked
+    return one
+
+
+def stored(one: Place, work: Callable[[Store], Any]) -> Any:
+    async def run() -> Any:
+        store = await open_store(one.environment["ADSUNIFY_DATABASE_URL"])
+        try:
+            return await work(store)
+        finally:
+            await store.close()
+
+    return asyncio.run(run())
+
+
+def user(one: Place, action: str, email: str, *more: str, **environment: str) -> Any:
+    return one.ads("admin", "user", action, *SHOP, "--email", email, "--json", *more, **environment)
+
+
+def test_a_member_changes_his_role(shop: Place) -> None:
+    made = user(shop, "add", "bob@shop.example").data
+    assert set(made) == {"workspaceId", "userId", "email", "password", "apiKey"}
+    changed = user(shop, "role", "BOB@shop.example", "--role", "admin").data
+    assert changed == {name: made[name] for name in ("workspaceId", "userId", "email")} | {"role": "admin"}
+    found = stored(shop, lambda store: store.read(people.membership, made["workspaceId"], made["userId"]))
+    assert found.role == "admin"
+    assert user(shop, "role", "ada@shop.example", "--role", "viewer").data["role"] == "viewer"
+
+
+def test_the_last_admin_stays(shop: Place) -> None:
+    user(shop, "add", "bob@shop.example")
+    for action in (("remove",), ("role", "--role", "member"), ("add", "--role", "viewer"), ("add",)):
+        ran = user(shop, action[0], "ada@shop.example", *action[1:])
+        assert ran.code == 2 and "last admin" in ran.err, action
+    assert user(shop, "role", "ada@shop.example", "--role", "admin").code == 0
+
+
+async def _left(store: Store, workspace_id: str, user_id: str) -> None:
+    """Sessions in both workspaces, and a grant in each."""
+
+    def held(connection: Connection) -> None:
+        clock = store.clock
+        other = people.ensure_workspace(connection, "other", clock)
+        people.set_membership(connection, other.id, user_id, "member", clock)
+        made = {"name": "Agent", "redirect_uris": [], "created_at": clock.now()}
+        connection.execute(insert(oauth_clients), [{"id": client, **made} for client in ("client", "client2")])
+        for home, client in ((workspace_id, "client"), (other.id, "client2")):
+            sessions.create(connection, f"session {client}", user_id, home, 10**9, clock)
+            agents.consent(connection, home, user_id, client, True, "resource", 10**9, clock)
+
+    await store.write(held)
+
+
+def test_who_is_removed_holds_nothing_any_more(shop: Place) -> None:
+    made = user(shop, "add", "bob@shop.example").data
+    home, bob = made["workspaceId"], made["userId"]
+    stored(shop, lambda store: _left(store, home, bob))
+    assert user(shop, "remove", "bob@shop.example").data["removed"] is True
+
+    async def look(store: Store) -> None:
+        (key,) = [one for one in await store.read(keys.list_keys, home) if one.user_id == bob]
+        assert key.revoked_at is not None
+        assert await store.read(agents.grants_of, home, bob, store.clock) == []
+        other = (await store.read(people.workspace_named, "other")).id
+        assert len(await store.read(agents.grants_of, other, bob, store.clock)) == 1
+        kept = await store.read(sessions.find, "session client", store.clock)
+        assert kept is not None and kept.workspace_id is None and [one.name for one in kept.homes] == ["other"]
+
+    stored(shop, look)
+    assert user(shop, "remove", "bob@shop.example").code == 1
+    user(shop, "add", "bob@shop.example")  # back again: the old key stays dead
+
+    async def again(store: Store) -> None:
+        assert await store.read(agents.grants_of, home, bob, store.clock) == []
+        revoked = [one.revoked_at for one in await store.read(keys.list_keys, home) if one.user_id == bob]
+        assert len(revoked) == 2 and revoked[0] is not None and revoked[1] is None
+
+    stored(shop, again)
+    shop.ads("admin", "user", "remove", "--workspace", "other", "--email", "bob@shop.example")
+    user(shop, "remove", "bob@shop.example")
+
+    async def nowhere(store: Store) -> None:
+        for client in ("client", "client2"):
+            assert await store.read(sessions.find, f"session {client}", store.clock) is None
+
+    stored(shop, nowhere)
+
+
+def test_a_new_password_ends_sessions(shop: Place) -> None:
+    made = user(shop, "add", "bob@shop.example").data
+    stored(shop, lambda store: _left(store, made["workspaceId"], made["userId"]))
+    fresh = user(shop, "password", "bob@shop.example").data["password"]
+    given = user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="correct horse").data["password"]
+    assert (given, fresh == made["password"]) == ("correct horse", False)
+
+    async def look(store: Store) -> None:
+        assert password_matches("correct horse", (await store.read(people.user, made["userId"])).password_hash or "")
+        assert await store.read(sessions.find, "session client", store.clock) is None
+
+    stored(shop, look)
+    assert user(shop, "password", "bob@shop.example", ADSUNIFY_PASSWORD="short").code == 2
+    assert user(shop, "password", "nobody@shop.example").code == 1
+    assert user(shop, "role", "bob@shop.example").code == 2
+
+
+def test_a_password_on_standard_input(shop: Place) -> None:
+    ran = shop.ads(
+        "admin", "user", "password", *SHOP, "--email", "ada@shop.example", "--password", "-", stdin=b"horse battery\n"
+    )
+    assert ran.code == 0 and "horse battery" in ran.out
+
+
+def test_approval(shop: Place) -> None:
+    assert shop.ads("admin", "workspace", "--json").data["requireApproval"] is False
+    assert shop.ads("admin", "workspace", "--require-approval", "--json").data["requireApproval"] is True
+    assert shop.ads("admin", "workspace", "--json").data["requireApproval"] is True
+    assert shop.ads("admin", "workspace", *SHOP, "--no-require-approval", "--json").data["requireApproval"] is False
+    shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
+    ran = shop.ads("admin", "workspace", "--require-approval")
+    assert ran.code == 2 and "bakery, shop" in ran.err
+    assert shop.ads("admin", "workspace", "--workspace", "butcher").code == 1
+
+
+def test_extras_of_an_account(shop: Place) -> None:
+    (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    ran = shop.ads("admin", "account", account, "region=EU")
+    assert ran.code == 2 and "no extra that can be set" in ran.err
+    assert shop.ads("admin", "account", NEVER, "region=EU").code == 1
+    for wrong in ((), ("region",), ("a=1", "a=2")):
+        assert shop.ads("admin", "account", account, *wrong).code == 2
+
+
+def test_extras_that_the_network_declares(networks: Any, served: Any, place: Callable[[str], Place]) -> None:
+    """Over the store of a server that is running."""
+    account = next(one["accountId"] for one in served["accounts"] if one["network"] == "tiktok")
+    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    store = Place("store", {"ADSUNIFY_DATABASE_URL": f"sqlite:///{served['folder']}/served.db"})
+
+    def shown() -> Any:
+        return next(one for one in there.ads("accounts", "--json").data if one["accountId"] == account)["extras"]
+
+    before = shown()
+    changed = store.ads("admin", "account", account, "createFlow=smart_plus", "--json")
+    if changed.code:
+        assert "is one of" in changed.err
+    for wrong, words in (
+        ("createFlow=nonsense", "is one of auto"),
+        ("ownerBcId=1", "cannot be set"),
+        ("flow=auto", "accepts createFlow"),
+    ):
+        ran = store.ads("admin", "account", account, wrong)
+        assert ran.code == 2 and words in ran.err
+    assert store.ads("admin", "account", account, "createFlow=auto", "--json").data["extras"]["createFlow"] == "auto"
+    assert shown()["createFlow"] == "auto", "the server knows at once"
+    assert store.ads("admin", "account", account, "--unset", "createFlow", "--json").data["extras"] == before
+
+
+async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_server: str) -> None:
+    from tests.postgres import execute
+
+    await execute(postgresql_server, "CREATE DATABASE two_admins")
+    for url in (f"sqlite:///{tmp_path / 'two.db'}", postgresql_server.format(name="two_admins")):
+        store = await open_store(url)
+        for turn in range(8):
+            shop = f"shop {turn}"
+            for name in ("ada", "bob"):
+                await upkeep.add(store, shop, f"{name}@shop.example", "admin", None)
+            done = await asyncio.gather(
+                *(upkeep.remove(store, shop, f"{name}@shop.example") for name in ("ada", "bob")),
+                return_exceptions=True,
+            )
+            assert [type(one) for one in done].count(InvalidInput) == 1
+        await store.close()
+
+
+# -- keys ---------------------------------------------------------------------------------------------------------
+
+
+def test_keys_of_a_file(shop: Place) -> None:
+    (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    file = Path(shop.environment["ADSUNIFY_DATABASE_URL"].removeprefix("sqlite:///") + ".keys")
+    before, _ = vault.ring_file(file)
+    nothing = shop.ads("admin", "keys", "rotate", "--json").data
+    assert (nothing["resealed"], nothing["underNewest"], nothing["remaining"]) == (0, 1, {})
+    made = shop.ads("admin", "keys", "new", "--json").data
+    assert made == {"newest": vault.ring_file(file)[0].newest, "file": str(file)}
+    assert shop.ads("insights", account).code == 0, "the older key opens what it sealed"
+    done = shop.ads("admin", "keys", "rotate", "--json").data
+    assert done == {
+        "newest": made["newest"],
+        "resealed": 1,
+        "underNewest": 1,
+        "remaining": {before.newest: 0},
+        "unreadable": [],
+    }
+    assert shop.ads("admin", "keys", "rotate", "--json").data["resealed"] == 0
+    ring, _ = vault.ring_file(file)
+    file.write_text(vault.KeyRing({ring.newest: ring.keys[ring.newest]}).text())
+    assert shop.ads("insights", account).code == 0, "without the older key"
+
+
+def test_keys_of_the_environment(shop: Place) -> None:
+    ring = vault.new_ring()
+    ran = shop.ads("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS=ring.text())
+    made = ran.data
+    assert list(vault.parse_ring(f"{made['key']},{ring.text()}").keys) == [made["newest"], ring.newest]
+    assert vault.written(ring.newest, ring.keys[ring.newest]) not in ran.out + ran.err, "known keys are not shown again"
+
+
+def test_what_no_key_opens_is_told(shop: Place) -> None:
+    shop.ads("connect", "chatgpt", ADSUNIFY_CHATGPT_API_KEY=KEY)
+    ran = shop.ads("admin", "keys", "rotate", "--json", ADSUNIFY_SECRET_KEYS=vault.new_ring().text())
+    assert ran.code == 1
+    assert "connections" in ran.err and "credentials" in ran.err
+
+
+def test_a_ring_that_is_not_there(place: Callable[[str], Place]) -> None:
+    one = place("ringless")
+    for command in ("new", "rotate"):
+        ran = one.ads("admin", "keys", command)
+        assert ran.code == 2 and "key file" in ran.err
