@@ -1,0 +1,88 @@
+"""A worker in a process of its own, which kills itself at a named point, after it has passed there so often.
+
+``python -m tests.webhooks.child {"database", "target", "lease", "point", "after"}``; without ``point`` it lives until
+it is told to end (SIGTERM). The product knows nothing of this: its functions are wrapped here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+from adsunify.exchange import Answer, Line
+from adsunify.service import delivering
+from adsunify.service.delivering import Worker
+from adsunify.service.opening import open_service
+from adsunify.store import Store, webhooks
+from adsunify.store.webhooks import Claimed
+
+from .world import RING
+
+POINTS = ("claimed", "sent", "answered", "saving", "saved")
+"""After the claim is durable; after the request is out; after the answer is in; before and after it is kept."""
+
+
+class Fate:
+    """Ends the process at ``point`` when it was passed ``after`` times."""
+
+    def __init__(self, point: str | None, after: int) -> None:
+        self.point, self.left = point, after
+
+    def passes(self, point: str) -> None:
+        if point == self.point:
+            self.left -= 1
+            if self.left < 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def doomed(fate: Fate, store: Store) -> type[Worker]:
+    """The worker, its points in the hands of fate."""
+    ask, fetch, write = Line.ask, delivering.fetch, store.write
+
+    async def asked(line: Line, *args: Any) -> Answer:
+        asking = asyncio.create_task(ask(line, *args))
+        await asyncio.sleep(0)  # by now it is with the kernel
+        fate.passes("sent")
+        return await asking
+
+    async def fetched(*args: Any, **more: Any) -> Any:
+        answer = await fetch(*args, **more)
+        fate.passes("answered")
+        return answer
+
+    async def written(function: Any, *args: Any) -> Any:
+        settles = function is webhooks.settle
+        if settles:
+            fate.passes("saving")
+        result = await write(function, *args)
+        if settles:
+            fate.passes("saved")
+        return result
+
+    store.write = written  # type: ignore[method-assign, assignment] # a point to die at
+    Line.ask = asked  # type: ignore[method-assign, assignment] # a point to die at
+    delivering.fetch = fetched  # type: ignore[assignment] # a point to die at
+
+    class Doomed(Worker):
+        def _send(self, claimed: Claimed) -> None:
+            fate.passes("claimed")
+            super()._send(claimed)
+
+    return Doomed
+
+
+async def main() -> None:
+    asked = json.loads(sys.argv[1])
+    service = (await open_service(asked["database"], RING, webhook_dev_targets=[asked["target"]])).service
+    worker = doomed(Fate(asked["point"], asked["after"]), service.store)(service, lease=asked["lease"])
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, worker.stop)
+    await worker.run()
+    await service.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

@@ -1,0 +1,58 @@
+"""Many receivers that never answer beside as many that do: how long the good ones wait."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+from adsunify.service import webhooks
+
+from .receiving import misbehaving, receiving, silent
+from .world import World
+
+EVENTS, WARM_UP = 30, 8
+"""So many events; those at first, in which the silent ones take what they get, do not count."""
+PAUSE = 0.15
+
+
+async def waits(shop: World, good: int, slow: int) -> list[float]:
+    """Seconds from each event to its arrival at each good receiver."""
+    async with AsyncExitStack() as stack:
+        answering = [await stack.enter_async_context(receiving()) for _ in range(good)]
+        never = [await stack.enter_async_context(misbehaving(silent)) for _ in range(slow)]
+        made = [await shop.subscribed(one.url) for one in (*answering, *never)]
+        arrived: list[tuple[str, float]] = []
+        for receiver in answering:
+            receiver.arrived = lambda received: arrived.append((received.event_id, time.monotonic()))
+        happened: dict[str, float] = {}
+        async with shop.working(patient=False):
+            for _ in range(EVENTS):
+                began = time.monotonic()
+                for event_id in await shop.happen():
+                    happened[event_id] = began
+                await asyncio.sleep(PAUSE)
+            async with asyncio.timeout(60):
+                while len(arrived) < EVENTS * good:
+                    await asyncio.sleep(0.01)
+        for one in made:
+            await webhooks.remove(shop.service, shop.actor, webhook_id=one["webhookId"])
+    counted = list(happened)[WARM_UP:]
+    return [at - happened[event_id] for event_id, at in arrived if event_id in counted]
+
+
+def p99(delays: Sequence[float]) -> float:
+    return statistics.quantiles(delays, n=100)[98]
+
+
+async def fairness(shop: World, good: int, slow: int, rounds: int) -> dict[str, float]:
+    """The 99th percentile of the waits with the slow ones over that without, in turns: best against best, and the
+    median of the rounds."""
+    without, beside = [], []
+    for _ in range(rounds):
+        without.append(p99(await waits(shop, good, 0)))
+        beside.append(p99(await waits(shop, good, slow)))
+    paired = statistics.median(one / other for one, other in zip(beside, without, strict=True))
+    return {"best": min(beside) / min(without), "paired": paired, "seconds": min(beside)}

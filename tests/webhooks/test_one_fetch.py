@@ -1,0 +1,121 @@
+"""One fetch for every address from outside: no other client is made, and downloads of reports go through it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adsunify
+from adsunify import fetch, transport
+from adsunify.transport import HttpTransport, Lost, NotSent
+from adsunify.wire import Request
+
+from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
+
+ROOT = Path(adsunify.__file__).parents[1]
+CONNECTING = {
+    *("AsyncClient", "Client", "AsyncHTTPTransport", "HTTPTransport", "ClientSession", "TCPConnector"),
+    *("urlopen", "urlretrieve", "HTTPConnection", "HTTPSConnection", "open_connection", "open_unix_connection"),
+    *("create_connection", "create_datagram_endpoint", "create_unix_connection", "sock_connect", "connect_ex"),
+}
+"""What opens a connection to somewhere, by the name it is called by."""
+CLIENTS = {
+    "adsunify/exchange.py": "the guarded fetch's own connections",
+    "adsunify/transport.py": "the networks' declared hosts",
+    "adsunify/client/doors.py": "a developer's own server",
+    "adsunify/cli/consent.py": "the simulated networks' consent pages, on loopback",
+}
+"""Every module that opens connections, and where to."""
+MODULES = {"requests", "urllib3", "urllib.request", "http.client", "ftplib", "smtplib", "telnetlib", "xmlrpc"}
+"""Clients that nobody imports."""
+
+
+def _files() -> Iterator[Path]:
+    for package in ("adsunify", "adsunify_server", "adsunify_mcp"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            if "sandbox" not in path.relative_to(ROOT).parts:  # stands apart, and serves only
+                yield path
+
+
+def _called(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                yield node.func.attr
+                if ast.unparse(node.func) in ("httpx.get", "httpx.post", "httpx.request", "httpx.stream"):
+                    yield "Client"
+            elif isinstance(node.func, ast.Name):
+                yield node.func.id
+
+
+def _imported(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_no_other_client_is_made() -> None:
+    found: dict[str, set[str]] = {}
+    for path in _files():
+        tree = ast.parse(path.read_text())
+        name = path.relative_to(ROOT).as_posix()
+        assert not MODULES & set(_imported(tree)), name
+        if made := CONNECTING & set(_called(tree)):
+            found[name] = made
+    assert found.keys() == CLIENTS.keys(), found
+
+
+def test_the_search_would_find_one() -> None:
+    for text in (
+        "import httpx\nhttpx.AsyncClient()",
+        "from httpx import Client\nClient()",
+        "import httpx\nhttpx.get('x')",
+        "import socket\nsocket.create_connection(('x', 1))",
+        "import asyncio\nasyncio.open_connection('x', 1)",
+        "import aiohttp\naiohttp.ClientSession()",
+    ):
+        assert CONNECTING & set(_called(ast.parse(text))), text
+    assert "urllib.request" in set(_imported(ast.parse("from urllib import request")))
+
+
+REPORT = Request("GET", "https://reports.example.com/file.json.gz?signature=x", signed=False, answer="bytes")
+"""A network names such a link for a finished report: it lies anywhere, and carries no credentials."""
+
+
+async def _at_once(seconds: float) -> None:
+    """Nobody waits between tries."""
+
+
+async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = Names()
+
+    async def fetched(url: str, **more: Any) -> Any:
+        return await fetch.fetch(url, resolving=names, **more)
+
+    monkeypatch.setattr(transport, "fetch", fetched)
+    async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
+        for address in NOT_PUBLIC:
+            for names.addresses in ((address,), (PUBLIC[0], address)):
+                with pytest.raises(NotSent, match="not public"):
+                    await sending.send(REPORT, hosts=("network.example",))
+        names.addresses = PUBLIC[:1]
+        with pytest.raises((NotSent, Lost)):
+            await sending.send(REPORT, hosts=("network.example",))
+        assert door.visits == 0
+        assert set(door.addresses) == {PUBLIC[0]}
+
+
+async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
+        for changed in ({"signed": True}, {"nature": "write", "signed": False}):
+            request = Request("GET", REPORT.url, **changed)  # type: ignore[arg-type] # members of a request
+            with pytest.raises(NotSent, match="not a host of the network"):
+                await sending.send(request, hosts=("network.example",))
+        assert (door.addresses, door.visits) == ([], 0)

@@ -1,0 +1,79 @@
+"""Receivers that take their time, or take all they can get: they hold up nobody but themselves."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+
+import pytest
+
+from adsunify.exchange import Line
+from adsunify.service import delivering
+from adsunify.service.delivering import ANSWER_BYTES
+
+from .receiving import Misbehaviour, endless_body, misbehaving, receiving, silent, slow_body, slow_head
+from .world import World
+
+TIMEOUT = 0.6
+SLOW: dict[str, Misbehaviour] = {"silent": silent, "slow head": slow_head, "slow body": slow_body}
+
+
+@pytest.fixture
+def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(delivering, "TIMEOUT_SECONDS", TIMEOUT)
+
+
+@pytest.mark.parametrize("name", SLOW)
+async def test_an_attempt_ends_in_time(shop: World, hurried: None, name: str) -> None:
+    async with misbehaving(SLOW[name]) as hostile, shop.working():
+        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+        await shop.happen()
+        delivery = await shop.settled(webhook_id, "pending", attempts=1)
+        (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
+    assert hostile.got == 1
+    assert TIMEOUT * 1000 - 50 <= attempt["durationMs"] <= (TIMEOUT + 1) * 1000
+    assert attempt["statusCode"] is None and "did not answer" in attempt["error"]
+
+
+async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    updated = Line.buffer_updated
+
+    def counting(line: Line, nbytes: int) -> None:
+        read.append(nbytes)
+        updated(line, nbytes)
+
+    monkeypatch.setattr(Line, "buffer_updated", counting)
+    async with misbehaving(endless_body) as hostile, shop.working():
+        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+        await shop.happen()
+        delivery = await shop.settled(webhook_id)
+        (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
+    assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 200)
+    assert 32 * 1024 < sum(read) <= ANSWER_BYTES
+
+
+async def test_the_others_do_not_wait(shop: World) -> None:
+    """As many receivers that never answer as ones that do, each with several events waiting."""
+    count, each = 12, 8
+    async with AsyncExitStack() as stack:
+        slow = [await stack.enter_async_context(misbehaving(silent)) for _ in range(count)]
+        good = [await stack.enter_async_context(receiving()) for _ in range(count)]
+        for one in (*slow, *good):
+            await shop.subscribed(one.url)
+        await shop.happen(each)
+        await stack.enter_async_context(shop.working(patient=False))
+        for receiver in good:
+            await receiver.count(each, seconds=delivering.TIMEOUT_SECONDS - 2)
+        assert all(one.got <= delivering.FIRST_EACH for one in slow)
+
+
+async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurried: None) -> None:
+    async with misbehaving(silent) as slow, receiving() as good, shop.working(patient=False) as worker:
+        dead, alive = [(await shop.subscribed(one.url))["webhookId"] for one in (slow, good)]
+        await shop.happen(30)
+        await good.count(30)
+        await asyncio.sleep(TIMEOUT * 3)
+        assert worker.allowed[dead] == 1 and worker.busy[dead] <= 1
+        assert worker.allowed[alive] > delivering.FIRST_EACH
+        assert slow.got <= delivering.FIRST_EACH + 4
