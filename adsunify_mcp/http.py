@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Mapping
 from urllib.parse import urlsplit
 
 from aiohttp import web
+from attrs import frozen
 
-from adsunify.actor import Actor
 from adsunify.client.doors import LocalDoor
-from adsunify.errors import AdsunifyError, Unauthenticated
+from adsunify.contract import Call, Endpoint
+from adsunify.errors import Unauthenticated
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
-from adsunify.wire import dumps
+from adsunify.wire import Json, dumps
 
-from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Reply, answer
+from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Method, Reply, answer
 from .server import methods
 
 PATH = "/api/mcp"
@@ -22,36 +24,58 @@ HEADER = "MCP-Protocol-Version"
 ACCEPTED = ("application/json", "text/event-stream")
 
 
+Opening = Callable[[str | None], Awaitable[Mapping[str, Method]]]
+"""From an ``Authorization`` header to the methods of its caller; raises Unauthenticated."""
+
+
+@frozen
+class _CountedDoor(LocalDoor):
+    """A door of our own where every call counts for its credential, as over REST."""
+
+    async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        now = self.service.store.clock.now()
+        self.service.limiting.admit(self.actor.credential, endpoint.access != "read", now)
+        return await LocalDoor.call(self, endpoint, asked)
+
+
 def add_routes(app: web.Application, service: Service) -> None:
+    """``/api/mcp`` over a service: keys and agents' tokens, the seven tools."""
+
+    async def opened(authorization: str | None) -> Mapping[str, Method]:
+        return methods(_CountedDoor(service, await authenticate(service, authorization)))
+
+    add_endpoint(app, service.settings.base_url, opened)
+
+
+def add_endpoint(app: web.Application, base_url: str, opened: Opening) -> None:
     """``/api/mcp``. GET and DELETE belong to sessions and streams, which there are none of: 405."""
 
     async def post(request: web.Request) -> web.Response:
-        refusal = _refusal(request, service)
+        refusal = _refusal(request, base_url)
         if refusal is not None:
             return _sent(refusal)
+        authorization = request.headers.get("Authorization")
         try:
-            actor = await _actor(request, service)
+            known = await opened(authorization)
         except Unauthenticated as problem:
-            return _sent(_problem(401, problem), {"WWW-Authenticate": challenge(service)})
+            headers = {"WWW-Authenticate": challenge(base_url, problem)}
+            return _sent(_said(problem.status, problem.message), headers)
         version = VERSIONS[request.headers.get(HEADER, UNSAID)]
-        return _sent(await answer(methods(LocalDoor(service, actor)), await request.read(), version))
+        return _sent(await answer(known, await request.read(), version))
 
     app.router.add_post(PATH, post)
 
 
-async def _actor(request: web.Request, service: Service) -> Actor:
-    return await authenticate(service, request.headers.get("Authorization"))
+def challenge(base_url: str, problem: Unauthenticated) -> str:
+    """Where a client without a good token learns how to get one (RFC 9728 section 5.1, RFC 6750 section 3.1)."""
+    error = "" if problem.code == "token_missing" else 'error="invalid_token", '
+    return f'Bearer {error}resource_metadata="{base_url}{METADATA}", scope="ads:read ads:write"'
 
 
-def challenge(service: Service) -> str:
-    """Where a client without a token learns how to get one (RFC 9728 section 5.1)."""
-    return f'Bearer resource_metadata="{service.settings.base_url}{METADATA}", scope="ads:read ads:write"'
-
-
-def _refusal(request: web.Request, service: Service) -> Reply | None:
+def _refusal(request: web.Request, base_url: str) -> Reply | None:
     """What is wrong with the request before its body counts."""
     origin = request.headers.get("Origin")
-    own = urlsplit(service.settings.base_url)
+    own = urlsplit(base_url)
     if origin is not None and origin != f"{own.scheme}://{own.netloc}":
         return _said(403, "This Origin may not call the endpoint.")
     if request.host != own.netloc:
@@ -68,10 +92,6 @@ def _refusal(request: web.Request, service: Service) -> Reply | None:
 
 def _said(status: int, message: str) -> Reply:
     return Reply(status, {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": message}})
-
-
-def _problem(status: int, problem: AdsunifyError) -> Reply:
-    return _said(status, problem.message)
 
 
 def _sent(reply: Reply, headers: dict[str, str] | None = None) -> web.Response:

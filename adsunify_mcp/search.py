@@ -18,68 +18,81 @@ LIMIT = 3
 """How many operations a search shows, with their schemas."""
 
 WORDS: Mapping[str, str] = {
-    "get_auth_verify": "who am i credential permissions can i write workspace token check",
+    "get_auth_verify": "who am i credential permissions can i write have write access workspace token check",
     "get_keys": "list api keys",
     "post_keys": "create make new api key token",
     "delete_key": "revoke delete remove api key",
     "get_connections": "connected networks connections logins which are connected",
-    "post_connections_authorize": "connect link authorize login oauth consent new network account facebook google",
-    "post_connections_credentials": "connect credentials api key username password apple outbrain chatgpt",
+    "post_connections_authorize": "connect link authorize login oauth consent new network account facebook meta google "
+    "tiktok snapchat pinterest linkedin reddit amazon x twitter",
+    "post_connections_credentials": "connect credentials api key private key username password apple outbrain chatgpt",
     "delete_connection": "disconnect remove connection revoke login network",
     "get_networks": "which what networks platforms supported available",
-    "get_network": "what can network do capabilities levels settings catalogs metrics of one network details",
-    "get_accounts": "list ad accounts which accounts do i have",
+    "get_network": "what can network do capabilities limits levels settings catalogs metrics of one network details "
+    "meta google tiktok snapchat pinterest linkedin reddit amazon x chatgpt apple outbrain",
+    "get_accounts": "list ad accounts which accounts do i have what accounts are connected",
     "get_account": "one ad account currency timezone details show",
-    "get_account_tree": "hierarchy tree structure everything whole account campaigns with ad groups and ads nested",
+    "get_account_tree": "hierarchy tree structure list everything in whole account campaigns with ad groups and ads "
+    "nested",
     "get_account_insights": "insights report performance spend spent cost clicks impressions conversions metrics "
-    "results statistics stats how much did yesterday last week month roas ctr numbers daily",
+    "results statistics stats how much did yesterday last week month roas ctr numbers daily performing best worst",
     "get_account_catalog": "catalog catalogue look up find ids interests locations cities countries languages pages "
-    "pixels audiences apps creatives search targeting options resume report job",
-    "get_workflows": "formats goals required inputs what do i need to create which fields workflow brief",
+    "pixels pixel id audiences apps creatives search targeting options resume report job",
+    "get_workflows": "formats goals required inputs what do i need to create which fields workflow brief support",
     "post_validate_campaign": "validate check brief preview dry run would this campaign work is it valid test",
-    "post_create": "create launch new campaign brief set up build make start advertise promote unified",
+    "post_create": "create launch new campaign ad brief set up build make start advertise promote unified",
     "post_activate": "activate turn on go live launch created campaign whole hierarchy start serving publish",
-    "get_operations": "list recent operations history changes prepared pending what happened latest",
-    "get_operation": "one operation receipt status of a change did it work plan show",
-    "post_operation_execute": "execute run apply confirm write prepared operation carry out",
+    "get_operations": "list recent operations history changes change prepared pending what happened latest agent did",
+    "get_operation": "one operation look at receipt status of a change did it work plan show",
+    "post_operation_execute": "execute run apply confirm approve write prepared operation carry out it now",
     "post_operations_execute": "execute several many operations batch run all prepared",
     "post_operation_cancel": "cancel abort discard withdraw prepared operation",
     "post_account_validate": "validate native change mutation check update delete before preparing",
-    "post_bulk_status": "pause stop resume enable disable turn off unpause several many campaigns ad groups ads "
-    "status this bulk",
+    "post_bulk_status": "pause stop resume enable disable turn off back on unpause hold halt everything several many "
+    "campaign campaigns ad groups ads status this it all spending bulk",
     "post_bulk_edit": "raise lower increase decrease cut budgets bids percent several many bulk change budget by",
-    "get_account_campaigns": "list campaigns find campaign by name search native running active paused",
+    "get_account_campaigns": "list show all campaigns find campaign by name search native running active paused",
     "post_account_campaigns": "create native campaign payload raw network own fields",
     "get_account_campaign": "one native campaign details show read",
     "patch_account_campaign": "update native campaign payload raw patch fields",
     "delete_account_campaign": "delete remove archive campaign",
     "get_account_campaign_settings": "campaign settings editable what can i change locked current values budget",
-    "post_account_campaign_edit": "edit change campaign rename name budget schedule end date bid strategy targeting "
-    "cap set update settings",
-    "get_account_ad_groups": "list ad groups ad sets line items search native",
+    "post_account_campaign_edit": "edit change campaign rename name budget schedule end date extend until longer bid "
+    "strategy targeting cap set update settings",
+    "get_account_ad_groups": "list show all ad groups ad sets line items search native",
     "post_account_ad_groups": "create native ad group ad set payload raw",
     "get_account_ad_group": "one native ad group ad set details show read",
     "patch_account_ad_group": "update native ad group ad set payload raw patch",
     "delete_account_ad_group": "delete remove archive ad group ad set",
     "get_account_ad_group_settings": "ad group ad set settings editable what can i change locked current values",
-    "post_account_ad_group_edit": "edit change ad group ad set rename bid age gender locations interests targeting "
-    "audience placements devices languages budget",
-    "get_account_ads": "list ads search native",
+    "post_account_ad_group_edit": "edit change ad group ad set rename bid age aged older younger gender women men "
+    "people target locations interests targeting audience placements devices languages budget",
+    "get_account_ads": "list show all ads native",
     "post_account_ads": "create native ad payload raw",
     "get_account_ad": "one native ad details show read",
     "patch_account_ad": "update native ad payload raw patch",
     "delete_account_ad": "delete remove archive ad",
     "get_account_ad_settings": "ad settings editable what can i change locked current values",
     "post_account_ad_edit": "edit change ad headline text body url creative image rename copy wording landing page",
+    "get_connected_agents": "which agents are connected oauth grants applications allowed list access of agents",
+    "delete_connected_agent": "revoke agent grant disconnect an agent take access away",
     "get_webhooks": "list webhooks subscriptions notifications",
-    "delete_webhook": "delete remove webhook subscription stop notifications",
+    "delete_webhook": "delete remove webhook subscription notifications",
     "post_webhook_test": "test webhook send test notification",
     "get_webhook_deliveries": "webhook deliveries were notifications delivered failed",
     "get_webhook_delivery_attempts": "attempts of a webhook delivery why did it fail",
-    "post_webhook_delivery_redeliver": "redeliver resend webhook notification again",
+    "post_webhook_delivery_redeliver": "redeliver resend webhook notification",
 }
 """What people say when they mean an operation."""
 
+SELDOM = frozenset(
+    {f"patch_account_{one}" for one in ("campaign", "ad_group", "ad")}
+    | {f"post_account_{every}" for every in ("campaigns", "ad_groups", "ads")}
+    | {"post_operations_execute", "post_account_validate"}
+)
+"""What takes a payload in a network's own words, or many at once: meant only by whoever says so."""
+UNREACHABLE = frozenset({"post_webhooks", "patch_webhook"})
+"""Where to send events is a person's decision: an agent could send them to itself (the contract's "Webhooks")."""
 STOP = frozenset(words("a an the my our me i to of for on in at is are it its please can you we and or with do does"))
 SAME: Mapping[str, str] = {
     "adset": "group", "adsets": "group", "groups": "group", "group": "group", "sets": "group", "set": "set",
@@ -87,6 +100,7 @@ SAME: Mapping[str, str] = {
     "accounts": "account", "networks": "network", "platform": "network", "platforms": "network",
     "operations": "operation", "webhooks": "webhook", "keys": "key", "notifications": "notification",
     "reports": "report", "metrics": "metric", "deliveries": "delivery", "connections": "connection",
+    "targeting": "target",
     "spent": "spend", "spending": "spend", "costs": "cost", "paused": "pause", "pausing": "pause", "halt": "pause",
     "stopped": "stop", "increase": "raise", "reduce": "lower", "decrease": "lower", "cut": "lower", "double": "raise",
     "deleted": "delete", "erase": "delete", "remove": "delete", "created": "create", "editing": "edit",
@@ -106,7 +120,7 @@ def tokens(text: str) -> list[str]:
 def _index() -> Mapping[str, Counter[str]]:
     index = {}
     for endpoint in _reachable():
-        text = f"{endpoint.summary} {endpoint.summary} {WORDS.get(endpoint.operation_id, '')}"
+        text = f"{endpoint.summary} {endpoint.summary} {WORDS[endpoint.operation_id]}"
         index[endpoint.operation_id] = Counter(tokens(text))
     return index
 
@@ -118,7 +132,7 @@ def _rarity() -> Mapping[str, float]:
 
 
 def _reachable() -> list[Endpoint]:
-    return [endpoint for endpoint in ENDPOINTS if endpoint.operation_id in WORDS]
+    return [endpoint for endpoint in ENDPOINTS if endpoint.operation_id not in UNREACHABLE]
 
 
 def found(query: str) -> list[str]:
@@ -127,7 +141,9 @@ def found(query: str) -> list[str]:
         return [query.strip()]
     asked = Counter(tokens(query))
     scores = {
-        name: sum(_rarity().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked) / (len(words) + 8) ** 0.3
+        name: sum(_rarity().get(word, 0.0) * min(words[word], 2) ** 0.5 for word in asked)
+        / (len(words) + 8) ** 0.3
+        * (0.7 if name in SELDOM else 1.0)
         for name, words in _index().items()
     }
     return [name for name, score in sorted(scores.items(), key=lambda pair: -pair[1]) if score > 0]

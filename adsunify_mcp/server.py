@@ -8,16 +8,17 @@ from adsunify.client.doors import Door
 from adsunify.wire import Json
 
 from .protocol import INVALID_PARAMS, Method, RpcError, negotiated
-from .tools import TOOLS, call_tool
+from .tools import TOOLS, Tool, call_tool
 
 INSTRUCTIONS = (
     "One advertising API over 12 ad networks. Changes are prepared, reviewed, and only then executed: validate or "
     "search first, prepare with call_tool, prepare or set_status, show the plan to the person, then execute with "
-    "confirmed true. An outcome that is unknown is never repeated."
+    "confirmed true. An outcome that is unknown is never repeated. Where the workspace wants a person's approval, "
+    "execute writes nothing: show the reviewUrl to the person, who executes there."
 )
 
 
-def methods(door: Door) -> Mapping[str, Method]:
+def methods(door: Door, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Method]:
     """Every method, for one caller."""
 
     async def initialize(params: Mapping[str, Json]) -> Json:
@@ -32,14 +33,14 @@ def methods(door: Door) -> Mapping[str, Method]:
         return {}
 
     async def list_tools(params: Mapping[str, Json]) -> Json:
-        return {"tools": [tool.to_json() for tool in TOOLS.values()]}
+        return {"tools": [tool.to_json() for tool in tools.values()]}
 
     async def call(params: Mapping[str, Json]) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})
-        if name not in TOOLS:
-            raise RpcError(INVALID_PARAMS, f"There is no such tool; there are {', '.join(TOOLS)}.")
+        if not isinstance(name, str) or name not in tools:
+            raise RpcError(INVALID_PARAMS, f"There is no such tool; there are {', '.join(tools)}.")
         if not isinstance(arguments, Mapping):
             raise RpcError(INVALID_PARAMS, "arguments is an object.")
-        return await call_tool(door, str(name), arguments)
+        return await call_tool(tools[name], door, arguments)
 
     return {"initialize": initialize, "ping": ping, "tools/list": list_tools, "tools/call": call}

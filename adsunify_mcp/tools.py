@@ -17,17 +17,15 @@ from adsunify.client.doors import Door
 from adsunify.contract import BY_ID, Call, Endpoint
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
-from adsunify.problems import described
 from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
 from adsunify.wire import Json, dumps
 
-from .search import LIMIT, found, operations
+from .search import LIMIT, UNREACHABLE, found, operations
+from .telling import APPROVAL, failed, result, waiting
 
 IdempotencyKey = Maybe[
     Annotated[str, Field(min_length=1, max_length=200, description="Send the same key again when you retry.")]
 ]
-UNREACHABLE = {"post_webhooks", "patch_webhook"}
-"""Where to send events is a person's decision: an agent could send them to itself (SPEC.md "Webhooks")."""
 
 
 class AccountArguments(WireModel):
@@ -221,6 +219,7 @@ def _light(schema: dict[str, Json]) -> dict[str, Json]:
     return light
 
 
+EITHER: Mapping[str, Json] = {"anyOf": [{"type": "object"}, {"type": "array"}]}
 OPERATION: Mapping[str, Json] = {
     "type": "object",
     "properties": {
@@ -245,7 +244,7 @@ TOOLS: Mapping[str, Tool] = {
             "The ad accounts you can use, or one of them. Every other tool takes the accountId; none is remembered.",
             AccountArguments,
             _account,
-            result={"type": ["object", "array"]},
+            result=EITHER,
         ),
         Tool(
             "search_tools",
@@ -263,12 +262,13 @@ TOOLS: Mapping[str, Tool] = {
             reads=False,
             destroys=True,
             repeatable=False,
-            result={},
+            result=EITHER,
         ),
         Tool(
             "execute",
             "Write a prepared operation to the ad network; real money may be spent. Where the result says nextAction "
-            "execute, wait retryAfterMs and call again with the same operationId. Outcome unknown: never repeat it.",
+            "execute, wait retryAfterMs and call again with the same operationId. Outcome unknown: never repeat it. "
+            "Where a person must approve, nothing is written: give the person the reviewUrl.",
             ExecuteArguments,
             _execute,
             reads=False,
@@ -299,38 +299,9 @@ TOOLS: Mapping[str, Tool] = {
 }
 
 
-async def call_tool(door: Door, name: str, arguments: Mapping[str, Json]) -> dict[str, Json]:
-    """The result of a tool; what went wrong is a result as well. KeyError for a tool that there is not."""
-    tool = TOOLS[name]
+async def call_tool(tool: Tool, door: Door, arguments: Mapping[str, Json]) -> dict[str, Json]:
+    """The result of a tool; what went wrong is a result as well."""
     try:
-        value = await tool.run(door, read(tool.arguments, dumps(arguments)))
+        return result(await tool.run(door, read(tool.arguments, dumps(arguments))))
     except AdsunifyError as problem:
-        return failed(problem)
-    return {"content": [{"type": "text", "text": dumps(value)}, *_advice(value)], "structuredContent": value}
-
-
-def failed(problem: AdsunifyError) -> dict[str, Json]:
-    """An error as a tool's result: what it was, whether anything was written, and never an invitation to repeat."""
-    value = {"error": described(problem)}
-    written = {
-        "not_applied": "Nothing was written to the ad network by this call.",
-        "applied": "The write was applied.",
-        "unknown": "Nobody knows whether something was written. Do not repeat it: look at the operation's receipt "
-        "and at the account, and ask a person.",
-    }[problem.outcome]
-    text = {"type": "text", "text": f"{problem.message}\n{written}"}
-    return {
-        "isError": True,
-        "content": [text, {"type": "text", "text": dumps(value)}],
-        "structuredContent": value,
-    }
-
-
-def _advice(value: Mapping[str, Json]) -> list[dict[str, Json]]:
-    """What an operation that is not at its end wants done next, in words."""
-    data = value.get("data")
-    if not isinstance(data, Mapping) or data.get("nextAction") != "execute":
-        return []
-    wait = f" after {data['retryAfterMs']} ms" if "retryAfterMs" in data else ""
-    words = f"The operation is not finished: call execute again{wait} with the same operationId {data['id']}."
-    return [{"type": "text", "text": words}]
+        return (waiting if problem.code == APPROVAL else failed)(problem)

@@ -1,0 +1,38 @@
+"""A server on each engine whose people can sign in, with an account connected in both workspaces."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+import pytest_asyncio
+
+from adsunify.service.limiting import Limiting, Rates
+from tests.pages.browsing import with_passwords
+from tests.server.conftest import database
+from tests.server.served import Served, connect, served
+
+__all__ = ["both", "database", "quiet"]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def both(database: str) -> AsyncIterator[Served]:
+    """A server on each engine, with meta in both workspaces and snapchat in ``shop``."""
+    async with served(database) as one:
+        await with_passwords(one)
+        for person in ("admin", "stranger"):
+            await connect(one, "meta", person)
+        await connect(one, "snapchat")
+        unlimited(one)
+        yield one
+
+
+def unlimited(one: Served) -> None:
+    """Lift the rate limits: how much these tests ask is not what they try."""
+    one.service.limiting = Limiting(Rates(0, 0, 0, 0), one.service.measured)
+
+
+@pytest.fixture(autouse=True)
+def quiet(both: Served) -> None:
+    """No fault is left over from the test before."""
+    both.networks.state.faults.told.clear()

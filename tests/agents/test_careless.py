@@ -1,0 +1,33 @@
+"""Careless agents for a while: nothing is written twice, nothing is shown to others, every error says what was written.
+
+The session ``agents`` plays 10,000 calls; ``ADSUNIFY_TEST_SEED`` plays one script again.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tests.server.served import Served
+
+from .careless import audited, begun
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+CALLS = int(os.environ.get("ADSUNIFY_TEST_CALLS", "300"))
+SEED = int(os.environ.get("ADSUNIFY_TEST_SEED", "2026"))
+
+
+@pytest.mark.timeout(60 + CALLS)
+async def test_careless_agents(both: Served) -> None:
+    run = await begun(both, SEED)
+    before = len(both.networks.state.writes)
+    await run.play(CALLS)
+    books = await audited(both, before)
+    print(
+        f"seed {SEED}: {run.calls} calls, {run.dropped} dropped; {books.operations} operations, {books.written} writes"
+    )
+    print(f"{books.applied} applied, {books.doubtful} doubtful; errors: {dict(sorted(run.errors.items()))}")
+    assert books.applied and run.dropped and run.errors["not_found"] and run.errors["invalid_input"]
+    if CALLS >= 10_000:
+        assert books.doubtful and {"idempotency_conflict", "outcome_unknown", "operation_expired"} <= set(run.errors)

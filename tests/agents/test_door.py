@@ -1,0 +1,218 @@
+"""Whose token it is and what it is for, what a batch does, and what results say. SQLite and PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+from aiohttp import web
+from attrs import evolve
+
+from adsunify.executor import Limits
+from adsunify_mcp.protocol import VERSIONS
+from tests.server.served import Served, brief
+
+from .agent import Agent, allowed, client, request, said
+from .careless import for_elsewhere
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+CONFIRMED = {"confirmed": True}
+
+
+async def test_a_token_for_elsewhere_opens_no_door(both: Served) -> None:
+    token = await for_elsewhere(both)
+    answer = await Agent(both, token).post(request("tools/list"))
+    assert answer.status_code == 401 and "resource_metadata=" in answer.headers["WWW-Authenticate"]
+    assert (await both.caller(token).send("GET", "/auth/verify")).status_code == 401
+
+
+async def test_a_token_stands_in_its_header(both: Served) -> None:
+    """In the query, in the form, or under another scheme it is none, and is not said back."""
+    token = (await allowed(both)).token
+    nobody = Agent(both, None)
+    for query in (f"access_token={token}", f"token={token}", f"Authorization=Bearer%20{token}"):
+        answer = await both.http.post(
+            f"/api/mcp?{query}",
+            json=request("tools/list"),
+            headers={"Accept": "application/json, text/event-stream"},
+        )
+        assert answer.status_code == 401 and token not in answer.text + str(answer.headers)
+        rest = await both.http.get(f"/api/v1/ads/auth/verify?{query}")
+        assert rest.status_code == 401 and token not in rest.text
+    for scheme in ("Basic", "Token", "MAC", ""):
+        assert (await nobody.post(request("ping"), Authorization=f"{scheme} {token}".strip())).status_code == 401
+
+
+async def test_an_agent_administers_no_keys_at_either_door(both: Served) -> None:
+    agent = await allowed(both)
+    key_id, _ = await both.key("admin")
+    rows = await both.rows()
+    for operation_id, more in (("post_keys", {"body": {"name": "spare"}}), ("delete_key", {"path": {"keyId": key_id}})):
+        result = await agent.tool("call_tool", operationId=operation_id, **more)
+        error = result["structuredContent"]["error"]
+        assert (error["status"], error["code"], error["outcome"]) == (403, "not_for_agents", "not_applied")
+    caller = both.caller(agent.token)
+    assert (await caller.problem(403, "POST", "/keys", {"name": "spare"}))["code"] == "not_for_agents"
+    assert (await caller.problem(403, "DELETE", f"/keys/{key_id}"))["code"] == "not_for_agents"
+    assert await both.rows() == rows
+
+
+async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Everything that the networks were sent while an agent works: head and body."""
+    sent: list[bytes] = []
+    answering = type(both.networks.state).answer
+
+    async def listening(self: Any, asked: web.Request) -> web.StreamResponse:
+        sent.append(b"\n".join((asked.raw_path.encode(), *(b": ".join(one) for one in asked.raw_headers))))
+        sent.append(await asked.read())
+        return await answering(self, asked)
+
+    monkeypatch.setattr(type(both.networks.state), "answer", listening)
+    one = await client(both)
+    tokens = await one.tokens()
+    key = both.people["admin"].tokens["write"]
+    for token in (tokens["access_token"], key):
+        agent = Agent(both, token)
+        for network in ("meta", "snapchat"):
+            account = both.accounts[network]
+            operation = await agent.created(account, brief(network))
+            assert (await agent.execute(operation))["structuredContent"]["data"]["status"] == "succeeded"
+            body = {"accountId": account, "sourceOperationId": operation}
+            live = (await agent.data("call_tool", operationId="post_activate", body=body))["id"]
+            assert (await agent.execute(live))["structuredContent"]["data"]["status"] == "succeeded"
+            await agent.data("call_tool", operationId="get_account_tree", path={"accountId": account})
+    everything = b"\n".join(sent)
+    assert len(sent) > 40
+    for secret in (*tokens.values(), key):
+        if isinstance(secret, str) and len(secret) > 20:
+            assert secret.encode() not in everything
+    for prefix in (b"ada_", b"adr_", b"adu_"):
+        assert prefix not in everything
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_batch_executes_once(both: Served, version: str) -> None:
+    """Twice in one batch, where the revision has them; where it has none, nothing of it is done."""
+    agent = evolve(await allowed(both), version=version)
+    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    writes = both.networks.writes()
+    call = request("tools/call", name="execute", arguments={"operationId": operation, **CONFIRMED})
+    answer = await agent.post([call, {**call, "id": 2}, {"jsonrpc": "2.0", "method": "notifications/initialized"}])
+    if VERSIONS[version].batches:
+        assert [one["id"] for one in answer.json()] == [1, 2]
+        assert {one["result"]["structuredContent"]["data"]["status"] for one in answer.json()} == {"succeeded"}
+        assert both.networks.writes() == writes + 4
+    else:
+        assert answer.status_code == 400 and both.networks.writes() == writes
+
+
+async def test_a_call_that_is_only_notified_writes_nothing(both: Served) -> None:
+    agent = await allowed(both)
+    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    writes = both.networks.writes()
+    call = request("tools/call", name="execute", arguments={"operationId": operation, **CONFIRMED})
+    del call["id"]
+    assert (await agent.post(call)).status_code == 202
+    assert both.networks.writes() == writes
+
+
+async def test_a_session_id_is_nobodys(both: Served) -> None:
+    """There are no sessions: whose call it is, the token alone says."""
+    member, admin = await allowed(both, "member"), await allowed(both)
+    operation = await member.created(both.accounts["meta"], brief("meta"))
+    call = request("tools/call", name="operation", arguments={"operationId": operation})
+    answer = await admin.post(call, Mcp_Session_Id=operation)
+    assert answer.json()["result"]["structuredContent"]["error"]["code"] == "not_found"
+    assert "Mcp-Session-Id" not in answer.headers
+
+
+async def test_who_hangs_up_is_no_fault_of_ours(both: Served, caplog: pytest.LogCaptureFixture) -> None:
+    """A caller that goes in the middle of its request leaves no error in the log, at either door."""
+    host = both.base_url.removeprefix("http://")
+    token = both.people["admin"].tokens["write"]
+    common = (
+        f"Host: {host}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n"
+    )
+    for path in ("/api/mcp", "/api/v1/ads/create"):
+        _, writer = await asyncio.open_connection(*host.split(":"))
+        accept = "Accept: application/json, text/event-stream\r\n"
+        writer.write(f"POST {path} HTTP/1.1\r\n{common}{accept}\r\n{{".encode())
+        await writer.drain()
+        await asyncio.sleep(0.2)  # until it waits for the rest
+        writer.transport.abort()
+    await asyncio.sleep(0.2)
+    assert (await both.admin.send("GET", "/auth/verify")).status_code == 200
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
+
+
+# -- what results say ---------------------------------------------------------------------------------------------
+
+
+async def test_what_is_prepared_names_its_review(both: Served) -> None:
+    agent = await allowed(both)
+    body = {"accountId": both.accounts["meta"], "campaign": brief("meta")}
+    made = await agent.tool("call_tool", operationId="post_create", body=body)
+    assert "nothing of it is written yet" in said(made)
+    assert made["structuredContent"]["data"]["reviewUrl"] in made["content"][1]["text"]
+
+
+async def test_what_is_handed_back_says_so(both: Served) -> None:
+    agent = await allowed(both)
+    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    before = both.service.settings
+    try:
+        both.service.settings = evolve(before, limits=Limits(steps=1))
+        result = await agent.execute(operation)
+    finally:
+        both.service.settings = before
+    assert result["structuredContent"]["data"]["nextAction"] == "execute"
+    assert f"{operation} is not finished: call execute again with this same operationId" in said(result)
+    await both.networks.fault("meta", "status", method="POST", value=429)
+    result = await agent.execute(operation)
+    wait = result["structuredContent"]["data"]["retryAfterMs"]
+    assert f"call execute again after {wait} ms" in said(result)
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "words"),
+    [
+        ({"fault": "status", "value": 400}, "provider_rejected", "Steps before it are written and stay (campaign)"),
+        ({"fault": "reset_after"}, "outcome_unknown", "Do not repeat it"),
+        ({"fault": "truncate"}, "outcome_unknown", "Do not repeat it"),
+        ({"fault": "status", "value": 500}, "outcome_unknown", "Do not repeat it"),
+    ],
+    ids=str,
+)
+async def test_a_failed_execution_says_what_was_written(
+    both: Served, fault: dict[str, Any], code: str, words: str
+) -> None:
+    """The second step fails: what the first one wrote stays, and the text does not deny it."""
+    agent = await allowed(both)
+    operation = await agent.created(both.accounts["meta"], brief("meta"))
+    await both.networks.fault("meta", **fault, method="POST", path="/v26.0/act_1001/adsets")
+    result = await agent.execute(operation)
+    assert result["isError"] is True and result["structuredContent"]["error"]["code"] == code, result
+    text = result["content"][0]["text"]
+    assert words in text and "Nothing was written" not in text
+    assert json.loads(result["content"][1]["text"]) == result["structuredContent"]
+    again = await agent.execute(operation)
+    if code == "outcome_unknown":
+        assert again["structuredContent"]["error"]["code"] == code
+        shown = await agent.tool("operation", operationId=operation)
+        assert f"Of {operation} nobody knows" in said(shown)
+
+
+async def test_a_wait_is_told(both: Served) -> None:
+    """A read that the network throttles: when it may be asked again, and that nothing was written."""
+    agent = await allowed(both)
+    account = both.accounts["meta"]
+    await both.networks.fault("meta", "status", value=429, times=20)
+    result = await agent.tool("call_tool", operationId="get_account_campaigns", path={"accountId": account})
+    error = result["structuredContent"]["error"]
+    assert (error["code"], error["outcome"]) == ("provider_throttled", "not_applied")
+    assert "Nothing was written" in said(result)
+    if "retryAfterMs" in error:
+        assert f"Wait {error['retryAfterMs']} ms" in result["content"][0]["text"]
