@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import get_args
+from typing import Any, Literal, get_args
 
 import pytest
 from hypothesis import given
@@ -79,8 +79,11 @@ def test_expiry_is_exact_to_the_millisecond() -> None:
     assert expired(until, until)
 
 
-def receipt(key: str, state: str, attempt: int = 1, **members: object) -> Receipt:
-    return Receipt(0, key, attempt, state, **members)  # type: ignore[arg-type]
+State = Literal["applied", "rejected", "throttled", "ambiguous"]
+
+
+def receipt(key: str, state: State, attempt: int = 1, **members: Any) -> Receipt:
+    return Receipt(0, key, attempt, state, **members)
 
 
 def test_progress_merges_the_items_of_all_attempts() -> None:
@@ -105,8 +108,8 @@ def test_an_ambiguous_or_open_step_is_doubtful() -> None:
     assert progress([], ["two"]).doubtful == ("two",)
 
 
-@given(st.sampled_from(["applied", "rejected", "throttled", "ambiguous"]), st.text(), st.integers(1, 9))
-def test_a_receipt_survives_the_store(state: str, words: str, attempt: int) -> None:
+@given(st.sampled_from(get_args(State)), st.text(), st.integers(1, 9))
+def test_a_receipt_survives_the_store(state: State, words: str, attempt: int) -> None:
     whole = receipt(
         "one",
         state,

@@ -6,7 +6,7 @@ import hashlib
 from decimal import Decimal
 
 import pytest
-from attrs import evolve
+from attrs import evolve, fields
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,12 +54,13 @@ FULL = step(
     entity="7",
     parent="6",
     changes=(Change("budget", "1", "2"),),
-    marks=(Mark("/body/n"), Mark("/headers/Idempotency-Key", "key"), Mark("/body/name", "short", "Tea ")),
 )
+MARKS = (Mark("/body/n"), Mark("/headers/Idempotency-Key", "key"), Mark("/body/name", "short", "Tea "))
+MARKED = evolve(FULL, marks=MARKS)
 
 
 def test_everything_of_a_plan_survives_the_store() -> None:
-    plan = planned("meta", "create", "act_1", [step(), FULL], ["mind the days"], "spend")
+    plan = planned("meta", "create", "act_1", [step(), MARKED], ["mind the days"], "spend")
     stored = plan_bytes(plan)
     again = Plan.from_bytes(stored, plan.digest)
     assert again == plan
@@ -153,7 +154,7 @@ def test_an_overlay_that_cannot_be_read_changes_nothing(response: Response) -> N
 
 
 def test_marks_tell_one_operation_from_another_and_stay_the_same_for_one() -> None:
-    plan = planned("x", "create", "1", [step(), FULL])
+    plan = planned("x", "create", "1", [step(), MARKED])
     mine, again, other = of_operation(plan, "op-1"), of_operation(plan, "op-1"), of_operation(plan, "op-2")
     request = mine.step("two").request
     assert request.body["n"] == str(int.from_bytes(hashlib.sha256(b"op-1:two").digest()[:8], "big") >> 1)
@@ -161,6 +162,40 @@ def test_marks_tell_one_operation_from_another_and_stay_the_same_for_one() -> No
     assert request.body["name"] == "Tea " + hashlib.sha256(b"op-1").hexdigest()[:8]
     assert mine == again and mine.digest != other.digest and mine.step("one") == other.step("one")
     assert Plan.from_bytes(mine.stored, mine.digest) == mine
+
+
+def test_marks_change_the_marked_places_and_nothing_else() -> None:
+    url, body = "https://api.example/{p}/things", {"a": [{"b": 1}], "c": 4}
+    request = Request("PUT", url, {"p": "1"}, {"q": "2"}, {"h": "3"}, body, "json", "write", "raw=1", "bytes", False)
+    whole = evolve(MARKED, request=request, action="update")
+    for one in (request, whole):
+        assert [of.name for of in fields(type(one)) if getattr(one, of.name) == of.default] == []
+    marked = of_operation(planned("x", "edit", "1", [step(), whole]), "op-1").step("two")
+    assert marked.request != request
+    assert evolve(marked, request=request) == whole
+    assert evolve(marked.request, headers=request.headers, body=request.body) == request
+    assert request.headers == {"h": "3"} and request.body == {"a": [{"b": 1}], "c": 4}
+
+
+def test_marks_of_no_operation_follow_from_what_the_plan_does() -> None:
+    first, again = (of_operation(planned("x", "create", "1", [step(), MARKED])) for _ in range(2))
+    elsewhere = evolve(MARKED, request=evolve(MARKED.request, url="https://api.example/t"))
+    other = of_operation(planned("x", "create", "1", [step(), elsewhere]))
+    assert first == again
+    assert first.step("two").request.body["n"] != other.step("two").request.body["n"]
+
+
+def test_a_step_without_its_marks_is_never_sent() -> None:
+    outputs = {"one": {"id": "42"}}
+    plan = planned("x", "create", "1", [step(), MARKED])
+    with pytest.raises(ValueError, match="no marks"):
+        bound(plan.step("two"), outputs)
+    for lost in MARKS:
+        some = evolve(MARKED, marks=tuple(mark for mark in MARKS if mark is not lost))
+        short = evolve(of_operation(planned("x", "create", "1", [step(), some]), "op-1").step("two"), marks=MARKS)
+        with pytest.raises(ValueError, match="no marks"):
+            bound(short, outputs)
+    assert bound(of_operation(plan, "op-1").step("two"), outputs).headers["Idempotency-Key"] == "op-1-two"
 
 
 def test_a_plan_without_marks_is_the_same_for_every_operation() -> None:

@@ -86,9 +86,10 @@ async def test_every_answer_fails(
         before = len(stage.written())
         await run(await source(), whole)
         clean = [one.what for one in stage.written()[before:]]
-        # the operation is read, then loaded, with the credentials; N + 1 commits and N writes; and read again
+        # the operation is read, whether a person must approve, then it is loaded, with the credentials; N + 1 commits
+        # and N writes; and it is read again
         more = 2 * len(clean) - 1 if overlaid(name.split("-")[0], action) else 0  # reads, and commits before them
-        assert whole.count == 2 * len(clean) + 1 + 4 + more
+        assert whole.count == 2 * len(clean) + 1 + 5 + more
         for at in range(whole.count):
             for done in (False, True):
                 before = len(stage.written())

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 from attrs import frozen
+from sqlalchemy import Connection, func, select
 
 from adsunify.errors import OperationError
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.service import operations
 from adsunify.service.core import Service
+from adsunify.store.schema import entities, events
+from adsunify.store.schema import operations as operations_table
 
 from .child import Child, Done, Passed, executing
 from .stage import ENGINES, FORMATS, NETWORK_PLANS, PLANS, Stage, Written, by_turns, ids, overlaid
@@ -122,6 +125,7 @@ async def test_killed_at_every_point(stage: Stage, name: str, action: str, singl
     async with stage.service(clock=stage.later(LEASE_MILLISECONDS)) as service:
         for one in killed:
             await _after(stage, service, one, clean, action, apart)
+        await service.store.read(_changes_in_order)
 
 
 async def _still_leased(stage: Stage, service: Service, one: _Killed) -> None:
@@ -162,3 +166,32 @@ async def _after(stage: Stage, service: Service, one: _Killed, clean: list[str],
         assert receipt["httpStatus"] is not None, one.point
         assert receipt["response"] is not None or (shown["network"], action) in BODILESS, one.point
         assert ids(receipt) & each.ids or (action != "create" and not receipt["outputs"]), one.point
+    told = await service.store.read(_told, one.operation_id)
+    assert told.pop("operation.running") == told.pop("claims"), one.point
+    ended = ["operation.succeeded"] if shown["status"] == "succeeded" else []
+    assert told == dict.fromkeys(["operation.prepared", *ended], 1), f"{one.point}: a transition without its event"
+
+
+def _told(connection: Connection, operation_id: str) -> dict[str, int]:
+    """How often each event of the operation's own was recorded; ``claims``: how often it was claimed."""
+    of_operation = events.c.operation_id == operation_id
+    own = events.c.type.like("operation.%")
+    counted = select(events.c.type, func.count().label("times")).where(of_operation, own).group_by(events.c.type)
+    claims = select(operations_table.c.fence).where(operations_table.c.id == operation_id)
+    return {
+        "operation.running": 0,
+        **{row.type: row.times for row in connection.execute(counted).all()},
+        "claims": connection.execute(claims).scalar_one(),
+    }
+
+
+def _changes_in_order(connection: Connection) -> None:
+    """Each change of status begins where the one before it ended, and the last one is what is known."""
+    last = {(row.account_id, row.kind, row.native_id): row.status for row in connection.execute(select(entities)).all()}
+    seen: dict[tuple[Any, ...], str] = {}
+    changes = select(events).where(events.c.type.like("%.status_changed")).order_by(events.c.created_at, events.c.id)
+    for event in connection.execute(changes).all():
+        key = (event.account_id, event.data["kind"], event.data["entityId"])
+        assert seen.get(key, event.data["before"]) == event.data["before"] != event.data["status"]
+        seen[key] = event.data["status"]
+    assert seen == {key: last[key] for key in seen}

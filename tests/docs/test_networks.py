@@ -32,7 +32,7 @@ COMBINATIONS = {
     "apple": 1,
     "outbrain": 8,
 }
-"""SPEC.md, "Formats": format x goal x budget period."""
+"""The contract's "Formats": format x goal x budget period."""
 
 
 def test_the_documentation_is_current() -> None:

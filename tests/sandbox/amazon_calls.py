@@ -1,4 +1,4 @@
-"""Calls to the simulated Amazon Ads network over real HTTP, and the network sheet's examples as they stand."""
+"""Calls to the simulated Amazon Ads network over real HTTP, and the documented examples as they stand."""
 
 import gzip
 import json
@@ -37,7 +37,7 @@ MEDIA = {
 ID = {"campaigns": "campaignId", "adGroups": "adGroupId", "productAds": "adId", "keywords": "keywordId"}
 REPORT_MEDIA = {"Content-Type": "application/vnd.createasyncreportrequest.v3+json"}
 
-# the sheet's four steps, word for word (section 5)
+# the four documented steps, word for word
 CAMPAIGN = {
     "name": "Autumn launch",
     "targetingType": "MANUAL",
@@ -50,7 +50,7 @@ CAMPAIGN = {
 AD_GROUP = {"name": "Autumn launch", "state": "PAUSED", "defaultBid": 0.75}
 PRODUCT_AD = {"state": "PAUSED", "sku": "SELLER-SKU-1"}
 KEYWORD = {"state": "PAUSED", "keywordText": "camping stove", "matchType": "EXACT", "bid": 0.75}
-REPORT: dict[str, Any] = {  # section 12, word for word
+REPORT: dict[str, Any] = {  # the documentation, word for word
     "name": "insights 2026-11-01..2026-11-15",
     "startDate": "2026-11-01",
     "endDate": "2026-11-15",
@@ -122,7 +122,7 @@ class Amazon:
         return entity_id
 
     async def refused(self, method: str, collection: str, item: Any, **more: str) -> tuple[str, str, str]:
-        """Error type, reason and place of one refused item, in the shape of section 15."""
+        """Error type, reason and place of one refused item, in the documented shape."""
         outcome = await self.write(method, collection, item, **more)
         assert outcome["success"] == []
         return reason_of(outcome["error"][0])
@@ -134,7 +134,7 @@ class Amazon:
         return found
 
     async def one(self, collection: str, entity_id: str, **more: str) -> dict[str, Any]:
-        """Section 11: list with the id filter and all three states."""
+        """List with the id filter and all three states."""
         states = {"include": ["ENABLED", "PAUSED", "ARCHIVED"]}
         body = {f"{ID[collection]}Filter": {"include": [entity_id]}, "stateFilter": states}
         found: dict[str, Any] = (await self.listed(collection, body, **more))[collection][0]

@@ -1,4 +1,4 @@
-"""What the tests of the simulated Apple Ads Platform API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated Apple Ads Platform API share: the documented examples, and a logged-in client."""
 
 import base64
 import json
@@ -27,7 +27,7 @@ ZGJveCBrZXkgb2Ygbm8gdmFsdWWhRANCAAT0S388m4eNA+993L836BtcmJ4fvX9l
 tcvTi452qyxkDCUBklawaRVvXQvTqaPhenWz+uB9eUVxrRFbGpJ8SgZl
 -----END PRIVATE KEY-----
 """
-# The example of the sheet, section 5, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Brief name",
     "adAccountId": 7001,
@@ -83,7 +83,7 @@ def _part(value: Any) -> str:
 
 
 def client_secret(clock: Clock, *, header: Any = None, der: bool = False, **change: Any) -> str:
-    """The JWT of section 2; `change`: other claims."""
+    """The documented JWT; `change`: other claims."""
     now = int(clock().timestamp())
     claims = {
         "iss": "SEARCHADS.sandbox-team",
@@ -114,7 +114,7 @@ async def token(web: httpx.AsyncClient, secret: str, **form: str) -> httpx.Respo
 
 @asynccontextmanager
 async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    """A client that is logged in to a sandbox of its own, in the ad account of the sheet."""
+    """A client that is logged in to a sandbox of its own, in the documented ad account."""
     async with sandbox(networks=[NETWORK], clock=clock) as running, httpx.AsyncClient(base_url=running.url) as web:
         answer = await token(web, client_secret(clock))
         assert answer.status_code == 200, answer.text
@@ -169,7 +169,7 @@ async def keywords(web: httpx.AsyncClient, *items: dict[str, Any], action: str =
 
 
 async def example(web: httpx.AsyncClient) -> dict[str, int]:
-    """The four steps of the sheet's example."""
+    """The four steps of the documented example."""
     above = await campaign(web)
     group = await ad_group(web, above)
     (row,) = (await keywords(web, {**KEYWORD, "adGroupId": group}))["result"]

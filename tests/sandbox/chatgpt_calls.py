@@ -1,4 +1,4 @@
-"""What the tests of the simulated OpenAI Advertiser API share: the bodies of its sheet, and a client with a key."""
+"""What the tests of the simulated OpenAI Advertiser API share: the documented bodies, and a client with a key."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ from adsunify.sandbox.networks.chatgpt import NETWORK
 V1 = "/api.ads.openai.com/v1"
 KEY = "sandbox-chatgpt-key"
 TOKYO, PARIS = "sandbox-chatgpt-key-tokyo", "sandbox-chatgpt-key-paris"
-# The bodies of the sheet, section 5, word for word; ids of parents are put in by `example`.
+# The documented bodies, word for word; ids of parents are put in by `example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Autumn boots",
     "status": "paused",
@@ -116,7 +116,7 @@ async def ad(web: httpx.AsyncClient, above: str | None = None, **creative: Any) 
 
 
 async def example(web: httpx.AsyncClient) -> dict[str, str]:
-    """The four steps of the sheet, with the keys that a plan gives them."""
+    """The four documented steps, with the keys that a plan gives them."""
     number = next(_counted)
     file = good(await post(web, "upload", {"image_url": "https://northwind.example/boots.png"}))["file_id"]
     found = {"files": str(file)}

@@ -1,4 +1,4 @@
-"""Calls of the simulated Google Ads API over real HTTP, for its tests, and the create example of the network sheet."""
+"""Calls of the simulated Google Ads API over real HTTP, for its tests, and the create example of the documentation."""
 
 import copy
 import json
@@ -27,7 +27,7 @@ EU = "DOES_NOT_CONTAIN_EU_POLITICAL_ADVERTISING"
 SPECS = os.environ.get("ADSUNIFY_SPECS")
 SPEC = json.loads((Path(SPECS) / "google/google-ads-v26.json").read_text()) if SPECS else None
 
-# section 5 of the sheet, word for word
+# the documentation, word for word
 CREATE = json.loads("""
 {"partialFailure": false, "validateOnly": false, "mutateOperations": [
  {"campaignBudgetOperation": {"create": {
@@ -150,7 +150,7 @@ def refusal(answer: httpx.Response) -> dict[str, Any]:
 
 
 def changed(index: int, **members: Any) -> dict[str, Any]:
-    """The sheet's create with other members in the created resource of one operation; None takes one away."""
+    """The documented create with other members in the created resource of one operation; None takes one away."""
     body = copy.deepcopy(CREATE)
     created = next(iter(body["mutateOperations"][index].values()))["create"]
     for name, value in members.items():

@@ -1,4 +1,4 @@
-"""What the tests of the simulated LinkedIn API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated LinkedIn API share: the documented examples, and a logged-in client."""
 
 import re
 from collections.abc import AsyncIterator
@@ -37,7 +37,7 @@ TARGETING: dict[str, Any] = {
         ]
     }
 }
-# The examples of the sheet, section 5, word for word.
+# The documented examples, word for word.
 GROUP: dict[str, Any] = {
     "account": "urn:li:sponsoredAccount:518121035",
     "name": "Autumn webinar",
@@ -175,7 +175,7 @@ async def entity(web: httpx.AsyncClient, where: str, account: str = US_ACCOUNT) 
 
 
 async def example(web: httpx.AsyncClient, **campaign: Any) -> dict[str, str]:
-    """The three steps of the sheet's example: where each of them is."""
+    """The three steps of the documented example: where each of them is."""
     group = created(await post(web, "adCampaignGroups", GROUP))
     parent = f"urn:li:sponsoredCampaignGroup:{group}"
     made = created(await post(web, "adCampaigns", body(CAMPAIGN, campaignGroup=parent, **campaign)))

@@ -1,4 +1,4 @@
-"""What the tests of the simulated Meta Marketing API share: the example of its sheet, and a logged-in client."""
+"""What the tests of the simulated Meta Marketing API share: the documented example, and a logged-in client."""
 
 import json
 import re
@@ -26,7 +26,7 @@ CONSENT = {
     "scope": SCOPES,
 }
 NORWAY = {"geo_locations": {"countries": ["NO"]}, "targeting_automation": {"advantage_audience": 0}}
-# The example of the sheet, section 5, word for word.
+# The documented example, word for word.
 CAMPAIGN: dict[str, Any] = {
     "name": "Tea spring",
     "objective": "OUTCOME_TRAFFIC",
@@ -129,7 +129,7 @@ async def read(web: httpx.AsyncClient, path: str, **query: Any) -> Any:
 
 
 async def example(web: httpx.AsyncClient, account: str = "act_7007") -> list[str]:
-    """The four steps of the sheet's example."""
+    """The four steps of the documented example."""
     return [
         await made(web, f"{account}/campaigns", CAMPAIGN),
         await made(web, f"{account}/adsets", ADSET),
@@ -144,7 +144,7 @@ async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
 
 
 def refused(answer: httpx.Response, code: int, field: str | None = None, subcode: int | None = None) -> dict[str, Any]:
-    """The error, in the shape of section 15."""
+    """The error, in the documented shape."""
     assert answer.status_code >= 400, answer.text
     error: dict[str, Any] = answer.json()["error"]
     assert (error["code"], error.get("error_subcode")) == (code, subcode), error

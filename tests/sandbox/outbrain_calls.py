@@ -1,4 +1,4 @@
-"""What the tests of the simulated Amplify API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated Amplify API share: the documented examples, and a logged-in client."""
 
 import re
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from adsunify.sandbox.networks.outbrain import NETWORK
 BASE = "/api.outbrain.com/amplify/v0.1"
 USER = ("sandbox-outbrain", "sandbox-secret")
 NEW_YORK, TOKYO, BERLIN, NEWCOMER = (f"00{last:032x}" for last in (1, 2, 3, 4))
-# The examples of the sheet, section 5, word for word; ids of parents are put in by `example`.
+# The documented examples, word for word; ids of parents are put in by `example`.
 DAILY: dict[str, Any] = {
     "name": "Brief name 4f2a", "amount": 60.5, "startDate": "2027-05-03", "runForever": True, "type": "DAILY",
     "pacing": "SPEND_ASAP",
@@ -104,7 +104,7 @@ async def link(web: httpx.AsyncClient, above: str, **change: Any) -> str:
 
 
 async def example(web: httpx.AsyncClient) -> dict[str, str]:
-    """The three steps of the sheet's example."""
+    """The three steps of the documented example."""
     first = await budget(web)
     second = await campaign(web, first)
     return {"budget": first, "campaign": second, "promotedLink": await link(web, second)}

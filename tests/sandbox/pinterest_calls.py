@@ -1,4 +1,4 @@
-"""What the tests of the simulated Pinterest API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated Pinterest API share: the documented examples, and a logged-in client."""
 
 import re
 from collections.abc import AsyncIterator
@@ -24,7 +24,7 @@ CONSENT = {
     "scope": "ads:read,ads:write,boards:read,boards:write,pins:read,pins:write,user_accounts:read",
     "state": "s1",
 }
-# The examples of the sheet, sections 5 and 12, word for word; ids of parents are put in by `example`.
+# The documented examples, word for word; ids of parents are put in by `example`.
 PIN: dict[str, Any] = {
     "board_id": "730146114520000001",
     "title": "Autumn kit",
@@ -176,7 +176,7 @@ async def group(web: httpx.AsyncClient, **change: Any) -> str:
 
 
 async def example(web: httpx.AsyncClient) -> dict[str, str]:
-    """The five steps of the sheet's example."""
+    """The five steps of the documented example."""
     pin = await web.post(f"{V5}/pins", params={"ad_account_id": NEW_YORK}, json=PIN)
     assert pin.status_code == 201, pin.text
     made = {"pin": pin.json()["id"], "campaign": data(await post(web, "campaigns", [CAMPAIGN]))["id"]}

@@ -1,4 +1,4 @@
-"""What the tests of the simulated Reddit Ads API share: the example of its sheet, and a logged-in client."""
+"""What the tests of the simulated Reddit Ads API share: the documented example, and a logged-in client."""
 
 import re
 from collections.abc import AsyncIterator
@@ -29,7 +29,7 @@ CONSENT = {
     "scope": "adsread,adsedit",
     "state": "s1",
 }
-# The example of the sheet, section 5, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `example`.
 CAMPAIGN: dict[str, Any] = {
     "name": "Autumn launch",
     "objective": "CLICKS",
@@ -137,7 +137,7 @@ async def patched(web: httpx.AsyncClient, kind: str, native_id: str, **change: A
 
 
 async def example(web: httpx.AsyncClient, account: str = NEW_YORK, **group: Any) -> dict[str, str]:
-    """The three steps of the sheet's example; `group` changes the second."""
+    """The three steps of the documented example; `group` changes the second."""
     campaign = await made(web, "campaigns", CAMPAIGN, account)
     ad_group = await made(web, "ad_groups", {**AD_GROUP, "campaign_id": campaign, **group}, account)
     ad = await made(web, "ads", {**AD, "ad_group_id": ad_group}, account)

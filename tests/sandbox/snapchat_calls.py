@@ -1,4 +1,4 @@
-"""What the tests of the simulated Snap Marketing API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated Snap Marketing API share: the documented examples, and a logged-in client."""
 
 import re
 from collections.abc import AsyncIterator
@@ -25,7 +25,7 @@ CONSENT = {
     "scope": "snapchat-marketing-api",
     "state": "s1",
 }
-# The example of the sheet, section 5, word for word; ids of parents are put in by `example`.
+# The documented example, word for word; ids of parents are put in by `example`.
 CAMPAIGN: dict[str, Any] = {
     "ad_account_id": NEW_YORK,
     "name": "Winter launch",
@@ -181,7 +181,7 @@ async def ad_squad(web: httpx.AsyncClient, above: str | None = None, **change: A
 
 
 async def example(web: httpx.AsyncClient) -> dict[str, str]:
-    """The three steps of the sheet's example."""
+    """The three steps of the documented example."""
     found = {"campaigns": await campaign(web)}
     found["adsquads"] = await ad_squad(web, found["campaigns"])
     sent = body(AD, ad_squad_id=found["adsquads"])

@@ -237,7 +237,7 @@ async def test_told_statuses(amazon: Amazon, status: int, code: str) -> None:
 
 
 async def test_a_lost_answer_is_applied_and_a_repeat_never_doubles(amazon: Amazon) -> None:
-    """Section 15: creating the same name again gives duplicateValueError."""
+    """Creating the same name again gives duplicateValueError."""
     await amazon.fault("reset_after")
     with pytest.raises(httpx.TransportError):
         await amazon.write("POST", "campaigns", CAMPAIGN)

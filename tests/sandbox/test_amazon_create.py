@@ -1,4 +1,4 @@
-"""The simulated Amazon Ads network: the four steps of the network sheet, and what is refused in them."""
+"""The simulated Amazon Ads network: the four documented steps, and what is refused in them."""
 
 import json
 from collections.abc import AsyncIterator
@@ -50,7 +50,7 @@ async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
     return await above(amazon, campaign)
 
 
-async def test_the_four_steps_of_the_sheet(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
+async def test_the_four_steps_of_the_documentation(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
     ad = await amazon.made("productAds", {**parents, **PRODUCT_AD})
     keyword = await amazon.made("keywords", {**parents, **KEYWORD})
     assert await amazon.writes() == [
@@ -68,7 +68,7 @@ async def test_the_four_steps_of_the_sheet(amazon: Amazon, campaign: str, parent
     assert await amazon.one("keywords", keyword) == expected
 
 
-async def test_the_activation_of_the_sheet(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
+async def test_the_activation_of_the_documentation(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:
     ids = {
         "keywords": await amazon.made("keywords", {**parents, **KEYWORD}),
         "productAds": await amazon.made("productAds", {**parents, **PRODUCT_AD}),
@@ -197,7 +197,7 @@ async def test_limits_of_the_marketplace_and_account_type(amazon: Amazon) -> Non
     assert await amazon.made("adGroups", {**group, "defaultBid": 100000}, **japanese)
 
 
-async def test_the_item_error_of_the_sheet(amazon: Amazon, campaign: str) -> None:
+async def test_the_item_error_of_the_documentation(amazon: Amazon, campaign: str) -> None:
     outcome = await amazon.write("POST", "adGroups", {**AD_GROUP, "campaignId": campaign, "defaultBid": 0.001})
     [item] = outcome["error"]
     value = item["errors"][0]["errorValue"]["rangeError"]
@@ -347,7 +347,7 @@ async def test_keywords_do_not_go_with_automatic_targeting(amazon: Amazon) -> No
 
 
 async def test_batches_are_judged_item_by_item(amazon: Amazon, parents: dict[str, str]) -> None:
-    """Section 5: `index` is the position in the array as sent; duplicates inside a request count too."""
+    """`index` is the position in the array as sent; duplicates inside a request count too."""
     texts = ["gas stove", "bad!", "pot", "gas stove", "pan"]
     items = [{**parents, **KEYWORD, "keywordText": one} for one in texts]
     outcome = await amazon.write("POST", "keywords", *items)

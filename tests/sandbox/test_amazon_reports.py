@@ -72,7 +72,7 @@ async def test_eligibility(amazon: Amazon) -> None:
 
 
 async def test_product_metadata(amazon: Amazon) -> None:
-    # section 5's pre-flight, word for word
+    # the documented pre-flight, word for word
     asked = {"adType": "SP", "skus": ["SELLER-SKU-1"], "checkEligibility": True, "pageIndex": 0, "pageSize": 1}
     [row] = (await metadata(amazon, asked)).json()["ProductMetadataList"]
     assert (row["sku"], row["eligibilityStatus"], "title" in row) == ("SELLER-SKU-1", "ELIGIBLE", False)
@@ -152,7 +152,7 @@ async def test_a_report_from_order_to_rows(amazon: Amazon, clock: Clock) -> None
     assert [row["date"] for row in rows] == [f"2026-11-{day:02}" for day in range(1, 16)]
     for row in rows:
         assert list(row) == REPORT["configuration"]["columns"]
-        assert isinstance(row["campaignId"], int)  # an integer here, a string in Sponsored Products (section 4)
+        assert isinstance(row["campaignId"], int)  # an integer here, a string in Sponsored Products
         assert row["impressions"] > row["clicks"] >= row["purchases14d"] >= row["purchases7d"]
         assert 0 < row["cost"] <= 50
     assert await amazon.writes() == []  # a report is no write

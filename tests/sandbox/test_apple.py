@@ -1,4 +1,4 @@
-"""The simulated Apple Ads Platform API over real HTTP: logging in, accounts, the example of the sheet, catalogs."""
+"""The simulated Apple Ads Platform API over real HTTP: logging in, accounts, the documented example, catalogs."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -39,10 +39,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet_and_its_activation(web: httpx.AsyncClient) -> None:
+async def test_the_example_of_the_documentation_and_its_activation(web: httpx.AsyncClient) -> None:
     found = await example(web)
     kinds = {"campaigns": "campaign", "adgroups": "adGroup", "keywords": "keyword", "ads": "ad"}
     assert await writes(web) == [("POST", kinds[word], str(found[word])) for word in kinds]
@@ -58,7 +58,7 @@ async def test_the_example_of_the_sheet_and_its_activation(web: httpx.AsyncClien
     assert (shown["systemStatus"], shown["displayStatus"]) == ("NOT_RUNNING", "ON_HOLD")  # it starts in March
 
 
-# The login (section 2)
+# The login
 
 
 async def test_a_token(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -117,7 +117,7 @@ async def test_token_calls_that_are_refused(
     assert (answer.status_code, answer.json()) == (400, {"error": error})
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_accounts(web: httpx.AsyncClient) -> None:
@@ -142,7 +142,7 @@ async def test_the_context_names_the_ad_account(web: httpx.AsyncClient, context:
     assert (await call(web, "GET", f"ad-accounts/{BERLIN}")).status_code == status
 
 
-# Catalogs (section 13)
+# Catalogs
 
 
 def of_app(adam_id: Any) -> dict[str, Any]:

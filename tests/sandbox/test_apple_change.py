@@ -196,7 +196,7 @@ async def test_one_enabled_ad_in_an_ad_group(web: httpx.AsyncClient) -> None:
     await result(web, "PUT", f"ads/{second}", {"status": "ENABLED"})
 
 
-# Bulk calls (sections 5 and 15)
+# Bulk calls
 
 
 async def test_a_bad_item_refuses_all(web: httpx.AsyncClient) -> None:
@@ -234,7 +234,7 @@ async def test_keywords_one_by_one(web: httpx.AsyncClient) -> None:
     assert [row["success"] for row in rows] == [True, False]
 
 
-# Updates and deletes (sections 11 and 14)
+# Updates and deletes
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ async def test_a_delete_takes_what_is_below(web: httpx.AsyncClient) -> None:
     assert found["ads"] not in [row["id"] for row in await result(web, "POST", "ads/query", {})]
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_pages(web: httpx.AsyncClient) -> None:
@@ -325,7 +325,7 @@ async def test_filters_that_are_refused(web: httpx.AsyncClient, word: str, asked
     assert await refused(web, "POST", f"{word}/query", asked) == field
 
 
-# Creatives (sections 5 and 13)
+# Creatives
 
 
 async def test_creatives(web: httpx.AsyncClient) -> None:

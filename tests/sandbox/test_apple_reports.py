@@ -1,4 +1,4 @@
-"""The reports of the simulated Apple Ads Platform API over real HTTP (sheet, section 12)."""
+"""The reports of the simulated Apple Ads Platform API over real HTTP."""
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -19,7 +19,7 @@ async def web() -> AsyncIterator[httpx.AsyncClient]:
 
 
 def asked(start: str, end: str, *campaigns: str, granularity: str | None = "DAILY", **more: Any) -> dict[str, Any]:
-    """The example of the sheet, with other days and campaigns."""
+    """The documented example, with other days and campaigns."""
     wanted = {"start": start, "end": end, "timeZone": "ORTZ", "granularity": granularity}
     return {
         "timeRange": {name: value for name, value in wanted.items() if value},

@@ -1,4 +1,4 @@
-"""The simulated OpenAI Advertiser API over real HTTP: keys, the example of the sheet, lists, catalogs, changes."""
+"""The simulated OpenAI Advertiser API over real HTTP: keys, the documented example, lists, catalogs, changes."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -40,10 +40,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
     made = await example(web)
     kinds = {"files": "file", "campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
     assert await writes(web) == [(kinds[word], made[word]) for word in kinds]
@@ -64,7 +64,7 @@ async def test_answers_do_not_name_their_parent(web: httpx.AsyncClient) -> None:
     assert "ad_group_id" not in await read(web, f"ads/{made['ads']}")
 
 
-# Keys and the headers of every request (sections 1, 2 and 15)
+# Keys and the headers of every request
 
 
 async def test_keys(web: httpx.AsyncClient) -> None:
@@ -101,7 +101,7 @@ async def test_what_is_of_another_account_is_not_there(web: httpx.AsyncClient) -
     refused(await post(web, f"campaigns/{native_id}/activate"), 404)
 
 
-# The same request again (section 5)
+# The same request again
 
 
 async def test_idempotency_keys(web: httpx.AsyncClient) -> None:
@@ -131,7 +131,7 @@ async def test_a_key_is_needed_to_maximize(web: httpx.AsyncClient) -> None:
     assert made["bidding_config"] == {"strategy": "maximize_clicks", "billing_event_type": "click"}
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_pages(web: httpx.AsyncClient) -> None:
@@ -179,7 +179,7 @@ async def test_bids_that_are_too_low(web: httpx.AsyncClient) -> None:
     assert (shown["bid_too_low"], shown["bidding_config"]) == (True, {"strategy": "fixed_bid", **bidding})
 
 
-# Catalogs (section 13)
+# Catalogs
 
 
 async def test_catalogs(web: httpx.AsyncClient) -> None:
@@ -204,7 +204,7 @@ async def test_catalogs(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V1}/conversions/pixels"), 404)
 
 
-# Changing (sections 9, 10, 11 and 14)
+# Changing
 
 
 async def test_only_what_is_sent_changes(web: httpx.AsyncClient, clock: Clock) -> None:

@@ -1,4 +1,4 @@
-"""The simulated OpenAI Advertiser API over real HTTP: what creating takes and refuses (sections 5 to 9), and faults."""
+"""The simulated OpenAI Advertiser API over real HTTP: what creating takes and refuses, and faults."""
 
 from collections.abc import AsyncIterator
 from typing import Any

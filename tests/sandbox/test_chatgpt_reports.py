@@ -1,4 +1,4 @@
-"""The simulated OpenAI Advertiser API over real HTTP: delivery and conversions (section 12)."""
+"""The simulated OpenAI Advertiser API over real HTTP: delivery and conversions."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -31,7 +31,7 @@ FIELDS = [
     "metadata.readable_time", "metadata.timezone", "campaign.id", "campaign.name", "campaign.impressions",
     "campaign.clicks", "campaign.spend",
 ]  # fmt: skip
-# The example of the sheet: the first seven days of November in Paris.
+# The documented example: the first seven days of November in Paris.
 WEEK = {"start": 1793487600, "end": 1794092400}
 
 

@@ -133,7 +133,7 @@ async def test_a_token_is_needed_and_expires(web: httpx.AsyncClient, clock: Cloc
     assert "details" not in missing.json()["error"]
 
 
-async def test_accounts_are_found_as_the_sheet_finds_them(web: httpx.AsyncClient) -> None:
+async def test_accounts_are_found_as_the_documentation_finds_them(web: httpx.AsyncClient) -> None:
     web.headers["login-customer-id"] = "not looked at"
     found = (await web.get(f"{ADS}/customers:listAccessibleCustomers")).json()
     assert found == {"resourceNames": [f"customers/{one}" for one in (DIRECT, MANAGER, CLOSED)]}

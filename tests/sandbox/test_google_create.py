@@ -1,4 +1,4 @@
-"""The simulated Google Ads API: the create and the activation of the network sheet, and what is refused."""
+"""The simulated Google Ads API: the create and the activation of the documentation, and what is refused."""
 
 import copy
 import json
@@ -47,7 +47,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-async def test_the_create_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_create_of_the_documentation(web: httpx.AsyncClient) -> None:
     answer = await send(web, CREATE)
     assert [next(iter(one)) for one in answer.json()["mutateOperationResponses"]] == [
         "campaignBudgetResult", "campaignResult", "campaignCriterionResult", "adGroupResult", "adGroupCriterionResult",
@@ -65,7 +65,7 @@ async def test_the_create_of_the_sheet(web: httpx.AsyncClient) -> None:
         ("1", "POST", f"/v26/customers/{US}/googleAds:mutate")}  # fmt: skip
 
 
-async def test_activation_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_activation_of_the_documentation(web: httpx.AsyncClient) -> None:
     _, campaign, _, group, keyword, ad = named(await send(web, CREATE))
     body = json.loads(
         """
@@ -236,7 +236,7 @@ async def test_creates_are_refused_and_leave_no_trace(
 
 
 def ad_with(**members: Any) -> dict[str, Any]:
-    """The sheet's create with other members in the ad; `finalUrls`, or those of the responsive search ad."""
+    """The documented create with other members in the ad; `finalUrls`, or those of the responsive search ad."""
     body = copy.deepcopy(CREATE)
     ad = body["mutateOperations"][AD]["adGroupAdOperation"]["create"]["ad"]
     for name, value in members.items():

@@ -1,4 +1,4 @@
-"""The simulated Google Ads API: the queries of the network sheet, pages, insights, catalogs."""
+"""The simulated Google Ads API: the documented queries, pages, insights, catalogs."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
 
 
 # Queries ----------------------------------------------------------------------------------------------------------
-SHEET_QUERIES = (
+DOCUMENTED_QUERIES = (
     """SELECT campaign.resource_name, campaign.id, campaign.name, campaign.status, campaign.primary_status,
  campaign.advertising_channel_type,
  campaign.bidding_strategy_type, campaign.campaign_budget, campaign_budget.amount_micros,
@@ -80,11 +80,11 @@ FROM campaign WHERE campaign.status != 'REMOVED' ORDER BY campaign.id LIMIT 50""
 )
 
 
-async def test_the_queries_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_queries_of_the_documentation(web: httpx.AsyncClient) -> None:
     budget, campaign, criterion, group, keyword, ad = names = named(await send(web, CREATE))
     numbers = ids(names)
     answers = []
-    for query in SHEET_QUERIES:
+    for query in DOCUMENTED_QUERIES:
         own = query.strip().replace("88001", numbers[CAMPAIGN]).replace("99001", numbers[GROUP])
         answers.append((await search(web, own)).json())
     assert answers[0]["fieldMask"] == (
@@ -160,7 +160,7 @@ def test_any_text_is_a_query_or_refused(text: str) -> None:
 
 
 async def test_a_query_cut_short_is_refused_or_answered(web: httpx.AsyncClient) -> None:
-    for query in SHEET_QUERIES:
+    for query in DOCUMENTED_QUERIES:
         for length in range(0, len(query), 7):
             answer = await search(web, query[:length])
             assert answer.status_code == 200 or refusal(answer)["status"] == "INVALID_ARGUMENT"

@@ -45,7 +45,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-# The sheet's example
+# The documented example
 
 
 async def test_the_example_is_created_and_activated(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -78,7 +78,7 @@ async def test_ids_stand_in_headers_beside_misleading_ones(web: httpx.AsyncClien
     assert {"x-li-uuid", "x-li-fabric", "x-li-request-id"} <= {*group.headers}
 
 
-# Logging in (section 2)
+# Logging in
 
 
 async def test_a_refresh_does_not_lengthen_the_refresh_token(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -147,7 +147,7 @@ async def test_scopes_open_only_their_own_doors(clock: Clock) -> None:
         refused(await web.get(f"{REST}/organizationAcls?q=roleAssignee"), 403, "ACCESS_DENIED")
 
 
-# Headers (section 1)
+# Headers
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ async def test_headers_of_every_call(
     refused(await web.send(request), status, code)
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_accounts(web: httpx.AsyncClient) -> None:

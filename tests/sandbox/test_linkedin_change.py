@@ -1,4 +1,4 @@
-"""The simulated LinkedIn API: updates, deletes and batches (sheet, sections 10, 11 and 14)."""
+"""The simulated LinkedIn API: updates, deletes and batches."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

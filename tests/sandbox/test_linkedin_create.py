@@ -1,4 +1,4 @@
-"""The simulated LinkedIn API: what creation refuses (sheet, sections 5 to 9)."""
+"""The simulated LinkedIn API: what creation refuses."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -98,7 +98,7 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"name": "ü" * 101}, "FIELD_LENGTH_TOO_LONG"),
     ({"version": {"versionTag": "1"}}, "FIELD_NOT_ALLOWED"),
     ({"targeting": {}}, "TARGETING_FIELD_DEPRECATED"),
-    # bidding (section 6)
+    # bidding
     ({"costType": "CPM", "optimizationTargetType": "MAX_IMPRESSION"}, "INVALID_CAMPAIGN_CONFIGURATION"),
     ({"costType": "CPC", "optimizationTargetType": "MAX_CLICK"}, "INVALID_CAMPAIGN_CONFIGURATION"),
     ({"costType": "CPV"}, "INVALID_CAMPAIGN_CONFIGURATION"),
@@ -106,7 +106,7 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"objectiveType": "BRAND_AWARENESS", "optimizationTargetType": "MAX_CLICK", "costType": "CPM"},
      "INVALID_CAMPAIGN_CONFIGURATION"),
     ({"optimizationTargetType": "TARGET_COST_PER_CLICK", "unitCost": usd("0")}, "FIELD_VALUE_TOO_LOW"),
-    # money (section 7)
+    # money
     ({"dailyBudget": usd("40", "EUR")}, "CURRENCY_MISMATCH"),
     ({"unitCost": usd("4.50", "EUR")}, "CURRENCY_MISMATCH"),
     ({"dailyBudget": {"amount": 40, "currencyCode": "USD"}}, "INVALID_VALUE_FOR_FIELD"),
@@ -120,7 +120,7 @@ CAMPAIGNS_REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"dailyBudget": NOTHING, "totalBudget": usd("500")}, "CONDITIONAL_MISSING_FIELD"),
     ({"dailyBudget": NOTHING, "totalBudget": usd("500"), "pacingStrategy": "LIFETIME",
       "runSchedule": {"start": START}}, "CONDITIONAL_MISSING_FIELD"),
-    # dates (section 8)
+    # dates
     ({"runSchedule": {"start": START - 1, "end": END}}, "CONDITIONAL_VALUE_TOO_LOW"),
     ({"runSchedule": {"start": START, "end": END + 1}}, "CONDITIONAL_VALUE_TOO_HIGH"),
     ({"runSchedule": {"start": START}}, "CONDITIONAL_VALUE_TOO_HIGH"),

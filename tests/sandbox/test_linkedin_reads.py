@@ -1,4 +1,4 @@
-"""The simulated LinkedIn API: Rest.li queries, cursors, figures and catalogs (sheet, sections 1, 7, 9, 11 to 13)."""
+"""The simulated LinkedIn API: Rest.li queries, cursors, figures and catalogs."""
 
 from collections.abc import AsyncIterator
 from decimal import Decimal
@@ -44,7 +44,7 @@ async def web() -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-# Queries (section 1)
+# Queries
 
 
 NO_REST_LI = [
@@ -91,7 +91,7 @@ async def test_a_long_query_is_tunnelled(web: httpx.AsyncClient) -> None:
     assert (await web.post(f"{REST}/adTargetingFacets", content="{}")).status_code == 405
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_pages_follow_a_cursor(web: httpx.AsyncClient) -> None:
@@ -127,7 +127,7 @@ async def test_creatives_have_a_finder_of_their_own(web: httpx.AsyncClient) -> N
     assert await ids("&contentReferences=List(urn%3Ali%3Ashare%3A1)") == []
 
 
-# Figures (section 12)
+# Figures
 
 
 async def test_every_day_has_figures(web: httpx.AsyncClient) -> None:
@@ -209,7 +209,7 @@ async def test_analytics_that_are_refused(web: httpx.AsyncClient) -> None:
         assert (await web.get(f"{REST}/{DAILY.replace(old, new)}")).status_code == 400, new
 
 
-# Catalogs (sections 7, 9 and 13)
+# Catalogs
 
 
 async def test_targeting_catalogs(web: httpx.AsyncClient) -> None:

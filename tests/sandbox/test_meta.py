@@ -42,9 +42,9 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     assert await example(web) == ["6101", "6102", "6103", "6104"]
-    for node in ("6104", "6102", "6101"):  # activation: ad, ad set, campaign (section 10)
+    for node in ("6104", "6102", "6101"):  # activation: ad, ad set, campaign
         assert (await post(web, node, {"status": "ACTIVE"})).json() == {"success": True}
     assert await writes(web) == [
         ("POST", "campaign", "6101"),
@@ -57,7 +57,7 @@ async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
     ]
 
 
-# Log-in (section 2)
+# Log-in
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_the_token_and_its_proof(web: httpx.AsyncClient) -> None:
     assert (await web.delete(f"{GRAPH}/6101", params={"appsecret_proof": proof})).json() == {"success": True}
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_accounts(web: httpx.AsyncClient) -> None:
@@ -183,7 +183,7 @@ async def test_query_parameters_that_are_gone(web: httpx.AsyncClient, gone: str)
     refused(await web.get(f"{GRAPH}/me/adaccounts", params={gone: "1"}), 100, gone)
 
 
-# Faults and rate limits (section 15)
+# Faults and rate limits
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Update and delete (sections 10, 11, 14)
+# Update and delete
 
 
 async def test_updates(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -162,7 +162,7 @@ async def test_what_is_archived_can_only_be_deleted(web: httpx.AsyncClient) -> N
     assert (await post(web, "6104", {"status": "DELETED"})).json() == {"success": True}
 
 
-# Nodes and lists (section 11)
+# Nodes and lists
 
 
 async def test_only_the_fields_that_were_asked_for(web: httpx.AsyncClient) -> None:
@@ -194,7 +194,7 @@ async def test_only_the_fields_that_were_asked_for(web: httpx.AsyncClient) -> No
     refused(await web.get(f"{GRAPH}/missing", params={"fields": "id,object_type"}), 100, subcode=33)
 
 
-async def test_every_field_of_the_sheet_can_be_read(web: httpx.AsyncClient) -> None:
+async def test_every_field_of_the_documentation_can_be_read(web: httpx.AsyncClient) -> None:
     await example(web)
     for node, fields in {
         "6101": "id,name,objective,status,effective_status,buying_type,special_ad_categories,daily_budget,"

@@ -42,7 +42,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Create (sections 5 to 9)
+# Create
 
 
 async def test_a_status_left_out_is_active(web: httpx.AsyncClient, clock: Clock) -> None:

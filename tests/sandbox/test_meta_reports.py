@@ -38,7 +38,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Insights (section 12)
+# Insights
 
 INSIGHTS: dict[str, Any] = {
     "level": "account",
@@ -192,7 +192,7 @@ async def test_a_report_run_that_fails(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{GRAPH}/{run}/insights"), 100)
 
 
-# Catalogs (section 13)
+# Catalogs
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The simulated Amplify API over real HTTP: logging in, marketers, the sheet's example, lists, catalogs, reports."""
+"""The simulated Amplify API over real HTTP: logging in, marketers, the documented example, lists, catalogs, reports."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -45,10 +45,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
     ids = await example(web)
     assert await writes(web) == [("POST", kind, native_id) for kind, native_id in ids.items()]
     assert {len(native_id) for native_id in ids.values()} == {34}
@@ -85,7 +85,7 @@ async def test_what_is_left_out_is_what_the_network_makes_of_it(web: httpx.Async
     assert (await read(web, f"campaigns/{made['id']}"))["liveStatus"]["onAirReason"] == "CAMPAIGN_FLY_DATES_FUTURE"
 
 
-# Logging in (section 2)
+# Logging in
 
 
 async def test_a_token_of_thirty_days(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -112,7 +112,7 @@ async def test_a_log_in_without_credentials(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{BASE}/login"), 401)
 
 
-# Marketers (section 3)
+# Marketers
 
 
 async def test_marketers(web: httpx.AsyncClient) -> None:
@@ -135,7 +135,7 @@ async def test_the_currency_stands_on_budgets(web: httpx.AsyncClient) -> None:
     assert [one["id"] for one in found["budgets"]] == [alone]
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_campaigns_by_pages(web: httpx.AsyncClient) -> None:
@@ -206,7 +206,7 @@ async def test_the_parts_of_targeting_are_asked_for(web: httpx.AsyncClient) -> N
     assert (len(places["geoLocations"]), places["excludedGeoLocations"]) == (1, [])
 
 
-# Catalogs (sections 9 and 13)
+# Catalogs
 
 
 async def test_countries_are_searched_by_name(web: httpx.AsyncClient) -> None:
@@ -254,7 +254,7 @@ async def test_bare_arrays_of_words(web: httpx.AsyncClient, path: str, value: st
     assert value in await read(web, f"metadata/{path}")
 
 
-# Reports (section 12)
+# Reports
 
 
 REPORT = {"from": "2026-11-01", "to": "2026-11-21", "breakdown": "daily", "limit": "500", "offset": "0",
@@ -336,7 +336,7 @@ async def test_reports_of_parts(web: httpx.AsyncClient) -> None:
     assert (await report(web, budgetId=ids["budget"]))["totalResults"] == 0
 
 
-# Faults (section 15)
+# Faults
 
 
 async def test_a_throttled_call_names_milliseconds(web: httpx.AsyncClient) -> None:

@@ -45,7 +45,7 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Budgets (sections 5, 7 and 8)
+# Budgets
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ async def test_deleting_a_budget(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{BASE}/budgets/{alone}"), 404)
 
 
-# Campaigns (sections 5, 6 and 9)
+# Campaigns
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ async def test_a_campaign_changes_by_parts(web: httpx.AsyncClient) -> None:
     refused(await send(web, "PUT", f"campaigns/{'0' * 34}", {"cpc": 0.5}), 404)
 
 
-# Promoted links (sections 5, 14 and 16)
+# Promoted links
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ async def test_several_links_are_enabled_at_once(web: httpx.AsyncClient) -> None
     refused(await web.delete(f"{BASE}/promotedLinks/{one}"), 405)
 
 
-# Several at once (section 15)
+# Several at once
 
 
 async def test_items_fail_alone(web: httpx.AsyncClient) -> None:

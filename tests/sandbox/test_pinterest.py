@@ -1,4 +1,4 @@
-"""The simulated Pinterest API over real HTTP: logging in, accounts, the example of the sheet, boards and catalogs."""
+"""The simulated Pinterest API over real HTTP: logging in, accounts, the documented example, boards and catalogs."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -42,10 +42,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     made = await example(web)
     order = ("pin", "campaign", "ad_group", "keyword", "ad")
     assert await writes(web) == [("POST", kind, made[kind]) for kind in order]
@@ -72,7 +72,7 @@ async def test_an_ad_is_under_review_at_first(web: httpx.AsyncClient, clock: Clo
     assert (ad["review_status"], ad["summary_status"]) == ("APPROVED", "APPROVED")
 
 
-# Logging in (section 2)
+# Logging in
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -148,7 +148,7 @@ async def test_unknown_paths_and_methods(web: httpx.AsyncClient) -> None:
     refused(await web.get("/api.pinterest.com/v4/ad_accounts"), 404, 404)
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_accounts_are_paged(web: httpx.AsyncClient) -> None:
@@ -193,7 +193,7 @@ async def test_access_of_a_person(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V5}/user_account", params={"ad_account_id": "1"}), 403, 403)
 
 
-# Boards and Pins (sections 5, 13 and 16)
+# Boards and Pins
 
 
 async def test_a_pin_is_published_at_once(web: httpx.AsyncClient) -> None:
@@ -273,7 +273,7 @@ async def test_pins_of_every_type(web: httpx.AsyncClient) -> None:
         refused(await web.get(f"{V5}/pins/{pin}"), 404, 50)
 
 
-# Catalogs (sections 7, 12 and 13)
+# Catalogs
 
 
 async def test_catalogs(web: httpx.AsyncClient) -> None:

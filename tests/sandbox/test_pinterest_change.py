@@ -1,4 +1,4 @@
-"""The simulated Pinterest API over real HTTP: updates, archiving and lists (sheet, sections 10, 11 and 14)."""
+"""The simulated Pinterest API over real HTTP: updates, archiving and lists."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

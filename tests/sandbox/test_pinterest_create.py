@@ -1,4 +1,4 @@
-"""The simulated Pinterest API over real HTTP: what can be created, and what is refused (sheet, sections 5 to 9)."""
+"""The simulated Pinterest API over real HTTP: what can be created, and what is refused."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime

@@ -1,4 +1,4 @@
-"""The simulated Pinterest API over real HTTP: analytics and report jobs (sheet, section 12)."""
+"""The simulated Pinterest API over real HTTP: analytics and report jobs."""
 
 import csv
 import io
@@ -168,7 +168,7 @@ async def test_levels_add_up(web: httpx.AsyncClient, clock: Clock) -> None:
 # Report jobs
 
 
-async def test_the_report_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_report_of_the_documentation(web: httpx.AsyncClient) -> None:
     file = await finished(web)
     grouped = file.json()
     assert list(grouped) == [NEW_YORK]

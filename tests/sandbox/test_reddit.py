@@ -1,4 +1,4 @@
-"""The simulated Reddit Ads API over real HTTP: logging in, accounts, the example of the sheet, lists, catalogs."""
+"""The simulated Reddit Ads API over real HTTP: logging in, accounts, the documented example, lists, catalogs."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -50,10 +50,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
     found = await example(web)
     kinds = {"campaigns": "campaign", "ad_groups": "ad_group", "ads": "ad"}
     assert await writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
@@ -88,7 +88,7 @@ async def test_a_status_left_out_is_active(web: httpx.AsyncClient) -> None:
     assert (campaign["configured_status"], campaign["effective_status"]) == ("ACTIVE", "PENDING_BILLING_INFO")
 
 
-# Logging in (section 2)
+# Logging in
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -159,7 +159,7 @@ async def test_reading_alone(clock: Clock) -> None:
         failed(await create(web, "campaigns", CAMPAIGN), 403)
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_businesses_and_accounts(web: httpx.AsyncClient) -> None:
@@ -186,7 +186,7 @@ async def test_a_suspended_account_is_read_only(web: httpx.AsyncClient) -> None:
     failed(await send(web, "PATCH", f"ads/{ad['id']}", {"name": "Another"}), 403)
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_lists_pages_and_filters(web: httpx.AsyncClient) -> None:
@@ -229,7 +229,7 @@ async def test_unknown_paths_and_verbs(web: httpx.AsyncClient) -> None:
     failed(await web.get(f"{V3}/nothing"), 404)
 
 
-# Catalogs and posts (sections 13 and 16)
+# Catalogs and posts
 
 
 @pytest.mark.parametrize(

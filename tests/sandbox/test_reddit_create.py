@@ -201,7 +201,7 @@ async def test_a_post_that_is_still_processed(web: httpx.AsyncClient) -> None:
     assert await made(web, "ads", {**AD, "ad_group_id": ad_group})
 
 
-# Changes (sections 10, 11 and 14)
+# Changes
 
 
 async def test_targeting_is_replaced_as_a_whole(web: httpx.AsyncClient) -> None:
@@ -278,7 +278,7 @@ async def test_a_campaign_is_not_deleted_unarchived(web: httpx.AsyncClient, cloc
     )
 
 
-# Faults (section 15)
+# Faults
 
 
 async def test_a_reset_after_the_write_leaves_it_applied(web: httpx.AsyncClient) -> None:

@@ -1,4 +1,4 @@
-"""Reports of the simulated Reddit Ads API (sheet, section 12)."""
+"""Reports of the simulated Reddit Ads API."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -25,7 +25,7 @@ from tests.sandbox.reddit_calls import (
     send,
 )
 
-# The example of the sheet, word for word.
+# The documented example, word for word.
 ASKED: dict[str, Any] = {
     "starts_at": "2026-11-01T00:00:00Z",
     "ends_at": "2026-11-08T00:00:00Z",
@@ -55,7 +55,7 @@ async def report(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any)
     return rows
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     answer = await send(web, "POST", f"ad_accounts/{NEW_YORK}/reports", ASKED, **{"page.size": 1000})
     assert (answer.status_code, answer.json()["pagination"]) == (200, {"next_url": None})
     data = answer.json()["data"]

@@ -1,4 +1,4 @@
-"""The simulated Snap Marketing API over real HTTP: logging in, accounts, the example of the sheet, lists, catalogs."""
+"""The simulated Snap Marketing API over real HTTP: logging in, accounts, the documented example, lists, catalogs."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta
@@ -45,10 +45,10 @@ async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# The whole way (sections 5 and 10)
+# The whole way
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient, clock: Clock) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient, clock: Clock) -> None:
     found = await example(web)
     kinds = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad"}
     assert await writes(web) == [("POST", kinds[word], found[word]) for word in kinds]
@@ -82,7 +82,7 @@ async def test_what_is_paused_above_is_told_below(web: httpx.AsyncClient) -> Non
     assert ad["review_status"] == "PENDING"
 
 
-# Logging in (section 2)
+# Logging in
 
 
 async def test_tokens_and_their_rotation(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -138,7 +138,7 @@ async def test_an_expired_token(web: httpx.AsyncClient, clock: Clock) -> None:
     assert answer.headers["WWW-Authenticate"] == 'Bearer error="invalid_token"'
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_organizations_and_accounts(web: httpx.AsyncClient) -> None:
@@ -167,7 +167,7 @@ async def test_accounts_of_others(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V1}/organizations/11111111-aaaa-4bbb-8ccc-000000000099/adaccounts"), 403, "E1102")
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_pages_of_a_list(web: httpx.AsyncClient) -> None:
@@ -210,7 +210,7 @@ async def test_lists_below_a_parent(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V1}/campaigns/{CREATIVE}/adsquads"), 404, "E1103")
 
 
-# Creatives and catalogs (sections 5 and 13)
+# Creatives and catalogs
 
 
 async def test_creatives(web: httpx.AsyncClient) -> None:
@@ -273,7 +273,7 @@ async def test_regions_page_too(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{V1}/targeting/geo/US/region"), 404, "E1103")
 
 
-# Faults and roles (sections 2 and 15)
+# Faults and roles
 
 
 async def test_faults(web: httpx.AsyncClient) -> None:

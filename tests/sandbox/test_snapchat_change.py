@@ -1,4 +1,4 @@
-"""The simulated Snap Marketing API over real HTTP: PUT replaces the whole object, DELETE only marks (section 11)."""
+"""The simulated Snap Marketing API over real HTTP: PUT replaces the whole object, DELETE only marks."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The simulated Snap Marketing API over real HTTP: what a create accepts, makes of it, refuses (sections 5 to 9)."""
+"""The simulated Snap Marketing API over real HTTP: what a create accepts, makes of it, refuses."""
 
 from collections.abc import AsyncIterator
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The simulated Snap Marketing API over real HTTP: statistics (section 12)."""
+"""The simulated Snap Marketing API over real HTTP: statistics."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta

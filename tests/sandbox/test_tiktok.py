@@ -58,7 +58,7 @@ async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
+async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:
     assert await example(web) == ("17900001", "17900002", "17900003")
     for kind, entity in (("ad", "17900003"), ("adgroup", "17900002"), ("campaign", "17900001")):
         more: dict[str, Any] = {"allow_partial_success": False} if kind == "adgroup" else {}
@@ -70,7 +70,7 @@ async def test_the_example_of_the_sheet(web: httpx.AsyncClient) -> None:
     ]  # fmt: skip
 
 
-# Log-in (section 2)
+# Log-in
 
 
 @pytest.mark.parametrize("wrong", [
@@ -127,7 +127,7 @@ async def test_only_the_header_takes_the_token(web: httpx.AsyncClient) -> None:
     refused(await web.get(f"{API}/oauth2/advertiser/get/", params={**APP, "secret": "x"}, headers=headers), 40113)
 
 
-# Paths and bodies (section 1)
+# Paths and bodies
 
 
 async def test_the_slash_at_the_end_is_mandatory(web: httpx.AsyncClient) -> None:
@@ -147,7 +147,7 @@ async def test_bodies_are_json(web: httpx.AsyncClient) -> None:
     assert await writes(web) == []
 
 
-# Accounts (section 3)
+# Accounts
 
 
 async def test_accounts(web: httpx.AsyncClient) -> None:
@@ -184,7 +184,7 @@ async def test_foreign_advertisers(web: httpx.AsyncClient) -> None:
     assert (await read(web, "/campaign/get/", TOKYO))["list"] == []
 
 
-# Lists (section 11)
+# Lists
 
 
 async def test_pages(web: httpx.AsyncClient) -> None:
@@ -260,7 +260,7 @@ async def test_what_is_read_of_entities(web: httpx.AsyncClient) -> None:
     assert (third["adgroup_id"], third["campaign_id"], third["smart_plus_ad_id"]) == (group, campaign, None)
 
 
-# State (section 10)
+# State
 
 
 async def test_state_follows_from_switches_review_and_schedule(web: httpx.AsyncClient, clock: Clock) -> None:
@@ -317,7 +317,7 @@ async def test_switches_are_all_or_none_unless_partial_success_is_allowed(web: h
     refused(await switch(web, "ad", "ENABLE", ad, allow_partial_success=True), 40002, "allow_partial_success")
 
 
-# Faults (section 15)
+# Faults
 
 
 async def test_told_errors_in_200_apply_nothing(web: httpx.AsyncClient) -> None:

@@ -1,4 +1,4 @@
-"""The simulated TikTok API over real HTTP: what can be changed (sheet, sections 11 and 14)."""
+"""The simulated TikTok API over real HTTP: what can be changed."""
 
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta

@@ -52,7 +52,7 @@ async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Native defaults (section 5)
+# Native defaults
 
 
 async def test_what_is_left_out_is_enabled(web: httpx.AsyncClient) -> None:
@@ -239,7 +239,7 @@ async def test_yen_have_no_fractions_and_floors_of_their_own(web: httpx.AsyncCli
     assert data_of(await post(web, "/adgroup/create/", {**body, "budget": 2000}))["budget"] == 2000
 
 
-# Ads (section 5a)
+# Ads
 
 
 CUSTOM = {"identity_type": "CUSTOMIZED_USER", "identity_id": "7088880001", "dark_post_status": NOTHING}
@@ -338,7 +338,7 @@ async def test_an_account_without_custom_identities_and_with_dark_posts_only(web
     data_of(await post(web, "/ad/create/", ad_of({}, **own)))
 
 
-# Upgraded Smart+ (section 5b)
+# Upgraded Smart+
 
 
 async def test_the_smart_plus_flow(web: httpx.AsyncClient) -> None:

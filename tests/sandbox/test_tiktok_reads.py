@@ -32,7 +32,7 @@ from tests.sandbox.tiktok_calls import (
     writes,
 )
 
-REPORT: dict[str, Any] = {  # section 12, word for word
+REPORT: dict[str, Any] = {  # the documentation, word for word
     "service_type": "AUCTION",
     "report_type": "BASIC",
     "data_level": "AUCTION_ADVERTISER",
@@ -62,7 +62,7 @@ async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
         yield web
 
 
-# Reports (section 12)
+# Reports
 
 
 async def report(web: httpx.AsyncClient, advertiser_id: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:
@@ -193,7 +193,7 @@ async def test_tasks_end(web: httpx.AsyncClient) -> None:
     refused(await get(web, "/report/task/check/", **own), 40100)
 
 
-# Media (sections 5 and 16)
+# Media
 
 
 async def test_videos(web: httpx.AsyncClient) -> None:
@@ -260,7 +260,7 @@ async def test_uploads_are_multipart(web: httpx.AsyncClient) -> None:
         refused(await web.post(f"{API}/file/image/ad/upload/", content=body, headers=headers), 40002)
 
 
-# Identities (section 5)
+# Identities
 
 
 async def test_identities(web: httpx.AsyncClient) -> None:
@@ -296,7 +296,7 @@ async def test_identities_of_business_centers_in_tokyo(web: httpx.AsyncClient) -
     assert [row["identity_id"] for row in found] == ["6bd1-bc", "6bd1-hidden"]
 
 
-# Places and catalogs (sections 9 and 13)
+# Places and catalogs
 
 
 async def test_regions(web: httpx.AsyncClient) -> None:

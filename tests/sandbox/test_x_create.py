@@ -40,7 +40,7 @@ async def batched(x: X, resource: str, body: Any) -> tuple[int, Any]:
     return answer.status_code, json.loads(answer.text)
 
 
-async def test_the_four_steps_of_the_sheet(x: X) -> None:
+async def test_the_four_steps_of_the_documentation(x: X) -> None:
     campaign = await x.data("POST", f"{PATH}/campaigns", **CAMPAIGN)
     assert (campaign["currency"], campaign["daily_budget_amount_local_micro"]) == ("USD", 42_500_000)
     assert (campaign["entity_status"], campaign["servable"]) == ("PAUSED", False)

@@ -1,4 +1,4 @@
-"""What the tests of the simulated TikTok API share: the examples of its sheet, and a logged-in client."""
+"""What the tests of the simulated TikTok API share: the documented examples, and a logged-in client."""
 
 import json
 import re
@@ -21,7 +21,7 @@ APP = {"app_id": "sandbox-tiktok", "secret": "sandbox-secret"}
 CONSENT = {"app_id": "sandbox-tiktok", "state": "s1", "redirect_uri": "https://app.example/back"}
 NEW_YORK, TOKYO, BERLIN, CHICAGO = "7011112222", "7011113333", "7011114444", "7011115555"
 NOTHING = "nothing of this name is sent"
-# The examples of the sheet, section 5a, word for word.
+# The documented examples, word for word.
 CAMPAIGN: dict[str, Any] = {
     "advertiser_id": "7011112222",
     "request_id": "4611686018427387001",
@@ -164,7 +164,7 @@ def data_of(answer: httpx.Response) -> dict[str, Any]:
 
 
 def refused(answer: httpx.Response, code: int, field: str = "") -> str:
-    """The message of a refusal: HTTP 200 and another code (section 15)."""
+    """The message of a refusal: HTTP 200 and another code."""
     assert answer.status_code == 200, answer.text
     body = answer.json()
     assert body["code"] == code, body
@@ -197,7 +197,7 @@ async def one(web: httpx.AsyncClient, kind: str, entity_id: str, advertiser_id: 
 
 
 async def example(web: httpx.AsyncClient, **creative: Any) -> tuple[str, str, str]:
-    """The three steps of the sheet's example."""
+    """The three steps of the documented example."""
     campaign = data_of(await post(web, "/campaign/create/", CAMPAIGN))["campaign_id"]
     group = data_of(await post(web, "/adgroup/create/", AD_GROUP))["adgroup_id"]
     [ad] = data_of(await post(web, "/ad/create/", {**AD, "creatives": [{**CREATIVE, **creative}]}))["ad_ids"]

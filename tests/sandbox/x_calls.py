@@ -22,7 +22,7 @@ INSTRUMENT = {DOLLARS: "k9x2", YEN: "m4jp7", EUROS: "e2ur5"}
 CALLBACK = "https://app.example/connect/callback/x"
 POST = "1880000000000000001"
 
-# the steps of section 5 in the sheet's words
+# the documented steps
 CAMPAIGN = {
     "budget_optimization": "LINE_ITEM",
     "daily_budget_amount_local_micro": "42500000",
@@ -61,7 +61,7 @@ def query(parameters: Mapping[str, Any]) -> str:
 
 
 def signed(method: str, url: str, given: Mapping[str, str], body: str, secret: str, token_secret: str) -> str:
-    """The signature of section 2: of the OAuth values, the query and a form body."""
+    """The documented signature: of the OAuth values, the query and a form body."""
     address, _, asked = url.partition("?")
     pairs = [*given.items(), *parse_qsl(asked, keep_blank_values=True), *parse_qsl(body, keep_blank_values=True)]
     escaped = sorted((quote(name, safe=""), quote(value, safe="")) for name, value in pairs)

@@ -1,0 +1,88 @@
+"""``docs/running.md`` against the code: metrics, their labels, limits and options as they are."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import get_args
+
+import click
+import pytest
+from attrs import asdict
+
+from adsunify.cli.operating import LIMITS
+from adsunify.cli.serve import serve, worker
+from adsunify.service import measuring, signing_in
+from adsunify.service.core import Service
+from adsunify.service.limiting import MOST_REMEMBERED, Rates
+from adsunify.service.opening import open_service
+from adsunify.store.gauges import Gauges
+from adsunify_server.metrics import Requests, exposition
+from tests.server.served import RING
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "running.md").read_text()
+
+
+def rows(heading: str) -> list[list[str]]:
+    """The cells of the table below a heading."""
+    section = TEXT.split(f"## {heading}\n")[1].split("\n## ")[0]
+    table = [line for line in section.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[2:]]
+
+
+def words(cell: str) -> list[str]:
+    return re.findall("`([^`]+)`", cell)
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> Service:
+    """A service that has counted each thing once."""
+    made = (await open_service(f"sqlite:///{tmp_path / 'a.db'}", RING)).service
+    for answered in get_args(measuring.Answered):
+        made.measured.requests["meta", answered] += 1
+    for ended in get_args(measuring.Ended):
+        made.measured.executions["meta", ended] += 1
+    for attempted in get_args(measuring.Attempted):
+        made.measured.attempts[attempted] += 1
+    for limited in get_args(measuring.Limited):
+        made.measured.limited[limited] += 1
+    await made.close()
+    return made
+
+
+async def test_every_metric_with_its_labels_and_their_words(service: Service) -> None:
+    requests = Requests()
+    requests.count("get_keys", 200, 0.1)
+    text = exposition(service, requests, Gauges(1, 1, 1, 1))
+    labels: dict[str, dict[str, set[str]]] = {name: {} for name in re.findall(r"^# TYPE (\w+)", text, re.M)}
+    for name, given in re.findall(r"^(\w+)\{(.*)\} ", text, re.M):
+        family = re.sub("_(bucket|sum|count)$", "", name)
+        for label, value in re.findall(r'(\w+)="([^"]*)"', given):
+            labels[family].setdefault(label, set()).add(value)
+    documented: dict[str, set[str]] = {}
+    for names, given, meaning in rows("Metrics"):
+        for name in words(names):
+            documented[name] = set(words(given))
+            for label in documented[name] & {"outcome", "limit"}:
+                assert set(words(meaning)) == labels[name][label], name
+    assert documented == {name: set(found) - {"le"} for name, found in labels.items()}
+
+
+def test_every_limit_with_its_default() -> None:
+    limits = {words(cells[2])[1]: (int(cells[1]), words(cells[2])[0]) for cells in rows("Limits") if cells[2]}
+    table = {variable: (usual, f"--{name}") for name, (variable, usual, _) in LIMITS.items() if name != "proxies"}
+    assert limits == table
+    assert sorted(asdict(Rates()).values()) == sorted(usual for usual, _ in limits.values())
+    (passwords,) = [cells[1] for cells in rows("Limits") if not cells[2]]
+    assert passwords == f"{signing_in.TRIES_BY_EMAIL}, {signing_in.TRIES_BY_SOURCE}"
+    assert f"{MOST_REMEMBERED:,}" in TEXT
+
+
+@pytest.mark.parametrize("command", [serve, worker])
+def test_every_option_is_there(command: click.Command) -> None:
+    there = {name for parameter in command.params for name in parameter.opts}
+    named = set(re.findall(r"`(--[a-z-]+)", TEXT))
+    assert {"--metrics", "--log-level", "--log-format"} <= there & named
+    if command is serve:
+        assert named <= there
