@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import nox
@@ -27,7 +28,7 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox."""
-    install(session, "test")
+    install(session, "test", "receivers")
     # a file stays together: what its tests share is made once
     distributed = ("-n", "2", "--dist", "loadfile")
     session.run("pytest", *distributed, "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
@@ -68,10 +69,79 @@ def crash(session: nox.Session) -> None:
 
 
 @nox.session
+def webhooks(session: nox.Session) -> None:
+    """1,000,000 changed deliveries; 4,000 events, their workers killed at every point; slow receivers; both engines."""
+    install(session, "test")
+    session.run("python", "-m", "tests.webhooks", *session.posargs)
+
+
+@nox.session
+def rotation(session: nox.Session) -> None:
+    """The master key rotated over 10,000 secrets under 100 requests a second, killed on the way; both engines."""
+    install(session, "test")
+    session.run("python", "-m", "tests.store.rotation", *session.posargs)
+
+
+@nox.session
+def floods(session: nox.Session) -> None:
+    """10,000 bad tokens, 2 MB bodies, 10,000 registrations, 50 batches of 50: memory flat, good requests answered."""
+    install(session, "test")
+    session.run("pytest", "tests/floods", "-s", *session.posargs, env={"ADSUNIFY_FLOODS": "long"})
+
+
+@nox.session
 def simulation(session: nox.Session) -> None:
     """1,000,000 seeded executions of the sans-I/O executor; a failing seed is printed and reproduces."""
     install(session)
     session.run("python", "-m", "tests.simulation", *(session.posargs or ["--executes", "1000000"]))
+
+
+@nox.session
+def conformance(session: nox.Session) -> None:
+    """The REST API before suites by others: Schemathesis, openapi-spec-validator, and Spectral and Redocly by npm."""
+    if shutil.which("npm") is None:
+        session.error("npm is missing: Spectral and Redocly cannot be had, so NOTHING was tried")
+    install(session, "test", "conformance")
+    tools = Path(session.create_tmp()).resolve()
+    shutil.copy("tests/conformance/package.json", tools)
+    quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
+    session.run("npm", "install", "--prefix", str(tools), *quiet, external=True)
+    command = ("python", "-m", "tests.conformance", "--tools", str(tools))
+    if session.posargs:
+        session.run(*command, *session.posargs)
+        return
+    session.run(*command, "--examples", "1000")
+    session.run(*command, "--examples", "200", "--engine", "postgresql")
+
+
+@nox.session
+def mcp(session: nox.Session) -> None:
+    """The agents' door before the official conformance suite, stable and newest, and the MCP Inspector (needs npm)."""
+    if shutil.which("npm") is None:
+        session.error("npm is missing: the official suite and the Inspector cannot be had, so NOTHING was tried")
+    install(session, "test")
+    tools = Path(session.create_tmp()).resolve()
+    shutil.copy("tests/conformance/mcp/package.json", tools)
+    quiet = ("--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error")
+    session.run("npm", "install", "--prefix", str(tools), *quiet, external=True)
+    session.run("python", "-m", "tests.conformance.mcp", str(tools))
+
+
+@nox.session
+@nox.parametrize("client", ["1.30.0", "2.3.0"])
+def mcp_clients(session: nox.Session, client: str) -> None:
+    """The whole flow over OAuth by the official Python clients, 1.x at each protocol version, and 2.x."""
+    install(session, "test")
+    session.install(f"mcp=={client}")
+    session.run("python", "-m", "tests.conformance.mcp.clients")
+
+
+@nox.session
+def agents(session: nox.Session) -> None:
+    """Careless agents, 10,000 calls on each engine, and 1,000 redemptions of a code; the seed is printed."""
+    install(session, "test")
+    scale = {"ADSUNIFY_TEST_CALLS": "10000", "ADSUNIFY_TEST_REDEMPTIONS": "1000"}
+    session.run("pytest", "tests/agents", "-s", "-o", "timeout=900", *session.posargs, env=scale)
 
 
 @nox.session
