@@ -437,8 +437,10 @@ async def test_an_operation_id_that_is_none(clients: dict[str, AsyncAds]) -> Non
 
 
 INTERRUPTED = """
-import sys
+import signal, sys
 from adsunify import Ads
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background it is ignored
 
 database, sandbox, ring, operation = sys.argv[1:]
 environment = {"ADSUNIFY_SANDBOX_URL": sandbox, "ADSUNIFY_SECRET_KEYS": ring}

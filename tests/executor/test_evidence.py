@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from decimal import Decimal
 
 from hypothesis import given
@@ -78,7 +77,6 @@ def test_a_large_answer_is_cut_and_says_so() -> None:
         text = dumps(kept(body))
         assert len(text) <= RESPONSE_BYTES
         assert "[cut]" in text
-        assert time.process_time() - started < 0.5
 
 
 _json = st.recursive(
