@@ -73,7 +73,6 @@ def test_a_large_answer_is_cut_and_says_so() -> None:
         _nested(900),
     )
     for body in bodies:
-        started = time.process_time()
         text = dumps(kept(body))
         assert len(text) <= RESPONSE_BYTES
         assert "[cut]" in text
