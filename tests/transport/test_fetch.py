@@ -328,7 +328,7 @@ async def test_the_time_is_bounded(script: Any) -> None:
         with pytest.raises(FetchError) as problem:
             await fetch(server.url, exempt=[server.url], timeout=0.4)
         assert problem.value.reason == "timeout"
-        assert time.monotonic() - started < 1.5
+        assert time.monotonic() - started < 5
 
 
 async def _reset(connection: Connection) -> None:
