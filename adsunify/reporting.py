@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,7 +14,7 @@ from types import NoneType
 from .errors import ProviderUnreadable
 from .insights import Days, Figure
 from .network import Metric
-from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Columns, Json, text
+from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Columns, Flow, Json, Request, canonical, loads, need, text
 
 ROWS_AT_ONCE = 500
 INFLATED_BYTES = 2 * MAX_ANSWER_BYTES
@@ -136,3 +137,35 @@ def inflated(content: bytes) -> bytes:
     if len(whole) > INFLATED_BYTES or not stream.eof or stream.unused_data:
         raise ProviderUnreadable(f"The report file is cut off, or larger than {INFLATED_BYTES} bytes.")
     return whole
+
+
+def downloaded(url: str | None) -> Flow[Json]:
+    """The JSON of a finished report's file. It lies on a foreign host, which gets no credentials."""
+    if url is None or not url.startswith("https://"):
+        raise ProviderUnreadable("The finished report has no https address.")
+    response = yield Request("GET", url, answer="bytes", signed=False)
+    if not response.ok:
+        raise ProviderUnreadable(f"The report file could not be fetched ({response.status}).")
+    content = response.body
+    if isinstance(content, bytes):
+        try:
+            content = loads(inflated(content))
+        except ValueError as problem:
+            raise ProviderUnreadable("The report file is not JSON.") from problem
+    return need(content, "", "report file")
+
+
+def joint(reports: Sequence[str]) -> str:
+    """One job for all reports of a range: the one's id, or base64url of the list of several."""
+    if len(reports) == 1:
+        return reports[0]
+    return base64.urlsafe_b64encode(canonical(list(reports))).rstrip(b"=").decode("ascii")
+
+
+def separate(job: str) -> list[str]:
+    """The ids of the reports in a job of :func:`joint`."""
+    try:
+        ids = loads(base64.urlsafe_b64decode(job + "=" * (-len(job) % 4)))
+    except ValueError:
+        return [job]
+    return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]

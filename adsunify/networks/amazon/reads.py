@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
@@ -29,7 +28,7 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import days, inflated
+from adsunify.reporting import days, downloaded, joint, separate
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import (
@@ -37,9 +36,7 @@ from adsunify.wire import (
     Json,
     Request,
     Response,
-    canonical,
     ident,
-    loads,
     need,
     read,
     rows,
@@ -271,37 +268,6 @@ def _has_failed(state: Mapping[str, Json]) -> bool:
     return text(state, "/status") == "FAILED" or bool(text(state, "/failureReason"))
 
 
-def _joint(states: Sequence[Mapping[str, Json]]) -> str:
-    """One job for all reports of a range."""
-    ids = [state["reportId"] for state in states]
-    return ids[0] if len(ids) == 1 else base64.urlsafe_b64encode(canonical(ids)).rstrip(b"=").decode("ascii")
-
-
-def _single(job: str) -> list[str]:
-    try:
-        ids = loads(base64.urlsafe_b64decode(job + "=" * (-len(job) % 4)))
-    except ValueError:
-        return [job]
-    return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]
-
-
-def _file(state: Mapping[str, Json]) -> Flow[list[Mapping[str, Json]]]:
-    """The rows of a finished report: a file on a foreign host, which gets no credentials."""
-    url = text(state, "/url") or ""
-    if not url.startswith("https://"):
-        raise ProviderUnreadable("The finished report has no https address.")
-    response = yield Request("GET", url, answer="bytes", signed=False)
-    if not response.ok:
-        raise ProviderUnreadable(f"The report file could not be fetched ({response.status}).")
-    content = response.body
-    if isinstance(content, bytes):
-        try:
-            content = loads(inflated(content))
-        except ValueError as problem:
-            raise ProviderUnreadable("The report file is not JSON.") from problem
-    return rows(need(content, "", "report file"), "", "report file")
-
-
 def _day(value: Json, at: str) -> date | None:
     try:
         return date.fromisoformat(text(value, at) or "")
@@ -340,7 +306,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     """Reports of at most 31 days each under one job. A row stands for a day with activity."""
     today = (local_time(account, now) or now).date()
     states: list[Mapping[str, Json]] = []
-    for report in _single(job) if job is not None else ():
+    for report in separate(job) if job is not None else ():
         states += [(yield from _state(account, report))]
     oldest = today - timedelta(days=REPORT_HISTORY_DAYS)
     parts = _parts(start, end, oldest, len(states) if job is not None else None)
@@ -350,7 +316,8 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     unfinished = [state for state in states if text(state, "/status") != "COMPLETED" and not _has_failed(state)]
     if unfinished:
         wait = FIRST_POLL if job is None else LATER_POLL
-        pending = Pending(_joint(states), text(unfinished[0], "/status") or "PENDING", wait)
+        reports = [state["reportId"] for state in states]
+        pending = Pending(joint(reports), text(unfinished[0], "/status") or "PENDING", wait)
         return Insights.waiting(start, end, account.timezone, pending)
     native: list[Mapping[str, Json]] = []
     covered: list[DateRange] = []
@@ -367,7 +334,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
             reason = text(state, "/failureReason") or "no reason given"
             notes.append(f"The report of {days.start} to {days.end} failed: {reason}.")
         else:
-            native.extend((yield from _file(state)))
+            native.extend(rows((yield from downloaded(text(state, "/url"))), "", "report file"))
             covered.append(days)
     if covered and not start <= covered[0].start <= covered[-1].end <= end:
         start, end = covered[0].start, covered[-1].end

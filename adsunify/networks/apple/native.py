@@ -6,17 +6,16 @@ import base64
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+from typing import TYPE_CHECKING
 
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
 from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of
 from adsunify.schedule import instant
 from adsunify.steps import Step
 from adsunify.wire import Json, Request, Response, dumps, identifier, need, read, rows, text
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
 
 CODE = "apple"
 VERSION = "Apple Ads Platform API 1.0"
@@ -132,11 +131,16 @@ LIFETIME = 5 * 60
 _HALF = 32  # bytes of each of the two numbers of a P-256 signature
 
 
-def private_key(pem: str) -> ec.EllipticCurvePrivateKey:
+def private_key(pem: str) -> EllipticCurvePrivateKey:
     """The key of a PEM text, ``BEGIN EC PRIVATE KEY`` or ``BEGIN PRIVATE KEY``.
 
     Raises InvalidInput at ``privateKey`` for what is no unencrypted EC P-256 key; nothing of it is told.
     """
+    # heavy, and only a token is asked for with it
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
     try:
         found = serialization.load_pem_private_key(pem.encode(), None)
     except (ValueError, TypeError, UnsupportedAlgorithm):  # no PEM; encrypted; a curve that nobody knows
@@ -151,6 +155,10 @@ def client_secret(client_id: str, team_id: str, key_id: str, pem: str, now: int)
 
     The signature's own random number follows from key and text (RFC 6979): equal input, equal secret.
     """
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.hazmat.primitives.asymmetric.utils import decode_dss_signature
+
     issued = now // 1000
     header = {"alg": "ES256", "kid": key_id}
     claims = {"iss": team_id, "sub": client_id, "aud": AUDIENCE, "iat": issued, "exp": issued + LIFETIME}

@@ -11,7 +11,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.editing import local_time
-from adsunify.errors import NativeError, PermissionRefused, ProviderError, ProviderUnreadable, TokenRefused, refused
+from adsunify.errors import NativeError, PermissionRefused, ProviderError, TokenRefused, refused
 from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, Level, level
 from adsunify.outcomes import failure
@@ -28,7 +28,7 @@ from adsunify.reading import (
     nest,
     pages,
 )
-from adsunify.reporting import days
+from adsunify.reporting import days, downloaded
 from adsunify.schedule import windows
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, dumps, ident, loads, need, read, rows, text
@@ -272,13 +272,8 @@ def _address(account: Account, token: str) -> Flow[tuple[str, str | None]]:
 
 
 def _file(url: str | None) -> Flow[list[Mapping[str, Json]]]:
-    """The rows of a finished report: a file on a foreign host, which gets no credentials."""
-    if url is None or not url.startswith("https://"):
-        raise ProviderUnreadable("The finished report has no https address.")
-    response = yield Request("GET", url, signed=False)
-    if not response.ok:
-        raise ProviderUnreadable(f"The report file could not be fetched ({response.status}).")
-    groups = need(response.body, "", "report file")
+    """The rows of a finished report."""
+    groups = yield from downloaded(url)
     if not isinstance(groups, Mapping):
         return rows(groups, "", "report file")
     # By entity or by day, as the report was sorted.

@@ -29,10 +29,10 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import days
+from adsunify.reporting import days, downloaded
 from adsunify.schedule import windows, zone
 from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, found_at, ident, loads, read, rows, text
+from adsunify.wire import Flow, Json, Request, Response, found_at, ident, read, rows, text
 
 from . import native as snap
 from .settings import PACING_LEVEL
@@ -290,16 +290,7 @@ def _report(account: Account, job: str) -> Flow[Json | Pending]:
         raise ProviderError(f"Snapchat made no report ({status}).", native=NativeError(status, "The report failed."))
     if status != COMPLETED:
         return Pending(job, status, POLL)
-    address = text(found, "/0/result") or ""
-    if not address.startswith("https://"):
-        raise ProviderUnreadable("The finished report has no https address.")
-    file = yield Request("GET", address, answer="bytes", signed=False)
-    if not file.ok:
-        raise ProviderUnreadable(f"The report file could not be fetched ({file.status}).")
-    try:
-        return loads(file.body) if isinstance(file.body, bytes) else file.body
-    except ValueError as problem:
-        raise ProviderUnreadable("The report file is not JSON.") from problem
+    return (yield from downloaded(text(found, "/0/result")))
 
 
 def reported(native: Iterable[Mapping[str, Json]], timezone: str) -> Days:

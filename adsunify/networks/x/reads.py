@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from operator import itemgetter
@@ -28,10 +27,10 @@ from adsunify.reading import (
     pages,
     settled,
 )
-from adsunify.reporting import days, inflated
+from adsunify.reporting import days, downloaded, joint, separate
 from adsunify.schedule import utc_text, windows, zone
 from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, canonical, ident, loads, need, read, rows, text
+from adsunify.wire import Flow, Json, Request, ident, need, read, rows, text
 
 from . import native as x
 from .tables import LEVELS, LINE_ITEM, METRICS, NETWORK, POST
@@ -335,19 +334,6 @@ class _Job:
     url: str
 
 
-def _joint(ids: Sequence[str]) -> str:
-    """One job for all reports of a range."""
-    return ids[0] if len(ids) == 1 else base64.urlsafe_b64encode(canonical(list(ids))).rstrip(b"=").decode("ascii")
-
-
-def _single(job: str) -> list[str]:
-    try:
-        ids = loads(base64.urlsafe_b64decode(job + "=" * (-len(job) % 4)))
-    except ValueError:
-        return [job]
-    return ids if isinstance(ids, list) and ids and all(isinstance(one, str) and one for one in ids) else [job]
-
-
 def _begun(account: Account, query: Mapping[str, str]) -> Flow[str]:
     # It changes nothing in the account, but an account has 100 at a time: never asked for twice.
     path = "/stats/jobs/accounts/{account}"
@@ -376,20 +362,11 @@ def _file(job: _Job) -> Flow[Json]:
     address = urlsplit(job.url)
     if address.scheme != "https" or address.netloc != x.DOWNLOAD_HOST:
         raise ProviderUnreadable(f"X: a finished report lies on another host than {x.DOWNLOAD_HOST}.")
-    response = yield Request("GET", job.url, answer="bytes", signed=False)
-    if not response.ok:
-        raise ProviderUnreadable(f"X: the report could not be fetched ({response.status}).")
-    content = response.body
-    if isinstance(content, bytes):
-        try:
-            content = loads(inflated(content))
-        except ValueError:
-            raise ProviderUnreadable("X: the report is not JSON.") from None
-    return content
+    return (yield from downloaded(job.url))
 
 
 def _resumed(account: Account, start: date, end: date, job: str, now: datetime) -> Flow[Insights]:
-    jobs = yield from _jobs(account, _single(job), x.offset_of(account, now))
+    jobs = yield from _jobs(account, separate(job), x.offset_of(account, now))
     unfinished = next((one for one in jobs if one.status in UNFINISHED), None)
     if unfinished is not None:
         return Insights.waiting(start, end, account.timezone, Pending(job, unfinished.status, POLL))
@@ -435,7 +412,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     ids = []
     for _, query in reports:
         ids.append((yield from _begun(account, query)))
-    return Insights.waiting(start, end, account.timezone, Pending(_joint(ids), UNFINISHED[0], POLL))
+    return Insights.waiting(start, end, account.timezone, Pending(joint(ids), UNFINISHED[0], POLL))
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------
