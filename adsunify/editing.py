@@ -5,7 +5,7 @@ An edit is applied in TABLE order, and locks see the result so far: a strategy c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
@@ -14,15 +14,28 @@ from typing import Literal, TypeVar
 
 from attrs import evolve, field, frozen
 
-from .errors import InvalidInput, Issue, ProviderUnreadable, refused
+from .errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from .money import changed, major
-from .network import Account, Network, Setting, counted, is_number, level, native_units, timezone_of, whole_units
-from .schedule import instant, local_days, zone
+from .network import (
+    Account,
+    Entity,
+    Network,
+    Setting,
+    counted,
+    is_number,
+    level,
+    native_units,
+    timezone_of,
+    whole_units,
+)
+from .schedule import instant, local_days, utc_text, zone
 from .steps import Change, Kind, Risk
 from .wire import Json, put, read
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 Row = TypeVar("Row")
+Lock = Callable[[Entity, datetime | None], str | None]
+Moment = Callable[[Json], datetime | None]
 
 
 @frozen
@@ -48,6 +61,11 @@ class Edited:
 
     native: Mapping[str, Json]
     changes: tuple[Change, ...]
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """The same by name, where all of them stand at the top of the entity."""
+        return {pointer.removeprefix("/"): value for pointer, value in self.native.items()}
 
 
 def settings_of(network: Network, kind: Kind) -> tuple[Setting, ...]:
@@ -179,8 +197,7 @@ def edited(
                 raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
         result.update(written)
         changes.append(Change(setting.field, before, shown(network, account, setting, current)))
-    if issues:
-        raise InvalidInput([_as_sent(issue, named) for issue in issues])
+    refuse(_as_sent(issue, named) for issue in issues)
     return Edited(result, tuple(changes))
 
 
@@ -209,8 +226,7 @@ def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list
             continue
         body |= changed
         changes += told
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return body, changes
 
 
@@ -231,8 +247,7 @@ def targeted(
             changes.append(lay(name, parts[name], value, path))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return changes
 
 
@@ -243,6 +258,37 @@ def identities(network: str, items: Sequence[Mapping[str, Json]], path: str) -> 
             message = f"{network} takes no radius around a place of its catalog."
             raise refused(f"{path}/{index}.radiusKm", "not_supported", message)
     return list(dict.fromkeys(str(item["id"]) for item in items))
+
+
+def started(moment: Moment, member: str) -> Lock:
+    """The lock of a start: once it has passed. ``moment`` reads what the network writes there."""
+
+    def lock(entity: Entity, now: datetime | None) -> str | None:
+        start = moment(entity.get(member))
+        return "it has started" if now is not None and start is not None and start <= now else None
+
+    return lock
+
+
+def shown_instant(moment: Moment, member: str) -> Callable[[Entity, Account], Json]:
+    """How a setting shows an instant to people: in UTC; None where ``moment`` finds none."""
+
+    def show(entity: Entity, account: Account) -> Json:
+        found = moment(entity.get(member))
+        return None if found is None else utc_text(found)
+
+    return show
+
+
+def misplaced_end(
+    start: datetime | None, end: datetime | None, moved: Mapping[str, bool], now: datetime | None
+) -> Iterator[Issue]:
+    """What is wrong with the start and end after an edit; ``moved`` says whether it changes "startAt" and "endAt"."""
+    if moved["endAt"] and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif any(moved.values()) and start is not None and end is not None and end <= start:
+        at = "fields.endAt" if moved["endAt"] else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")
 
 
 def needs_change(body: Mapping[str, Json]) -> None:
@@ -267,14 +313,11 @@ def _native(
 ) -> Json:
     """A new value in native units, held against the row's limits."""
 
-    def refuse(code: str, message: str) -> InvalidInput:
-        return InvalidInput((Issue(path, code, message),))
-
     if isinstance(value, Percentage):
         return _relative(network, account, setting, native, value, path)
     if value == "":
         if not setting.clears:
-            raise refuse("required", f"{setting.field} cannot be cleared.")
+            raise refused(path, "required", f"{setting.field} cannot be cleared.")
         return None
     plain = format(value, "f") if isinstance(value, Decimal) else str(value)
     if setting.unit == "money":
@@ -286,9 +329,9 @@ def _native(
         try:
             number = Decimal(plain)
         except InvalidOperation:
-            raise refuse("type", f"{setting.field} is a number.") from None
+            raise refused(path, "type", f"{setting.field} is a number.") from None
         if not number.is_finite():
-            raise refuse("type", f"{setting.field} is a number.")
+            raise refused(path, "type", f"{setting.field} is a number.")
         _limits(setting, number, path)
         return int(number) if number == number.to_integral_value() else number
     if setting.unit == "instant":
@@ -299,18 +342,19 @@ def _native(
             instant(plain, path)
         return plain
     if setting.unit == "choice" and plain not in setting.choices:
-        raise refuse("choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
+        raise refused(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
     if setting.unit == "flag":
         if plain not in ("true", "false"):
-            raise refuse("choice", f"{setting.field} is true or false.")
+            raise refused(path, "choice", f"{setting.field} is true or false.")
         return plain == "true"
     if setting.unit == "list":
         found = [part.strip() for part in plain.split(",") if part.strip()]
         if setting.choices and any(part not in setting.choices for part in found):
-            raise refuse("choice", f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}.")
+            message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
+            raise refused(path, "choice", message)
         return found
     if setting.longest and len(plain) > setting.longest:
-        raise refuse("too_long", f"{setting.field} has at most {setting.longest} characters.")
+        raise refused(path, "too_long", f"{setting.field} has at most {setting.longest} characters.")
     return plain
 
 
@@ -320,13 +364,11 @@ def _relative(
     if setting.unit == "number":
         return _relative_number(account, setting, native, change, path)
     if setting.unit != "money":
-        raise InvalidInput((Issue(path, "not_supported", f"{setting.field} cannot be changed by a percentage."),))
+        raise refused(path, "not_supported", f"{setting.field} cannot be changed by a percentage.")
     unit = network.unit(account)
     before = counted(unit, read(native, place(setting, native)))
     if before is None:
-        raise InvalidInput(
-            (Issue(path, "no_current_value", f"{setting.field} has no amount to change by a percentage."),)
-        )
+        raise refused(path, "no_current_value", f"{setting.field} has no amount to change by a percentage.")
     count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
     _limits(setting, Decimal(major(count, unit.offset)), path)
     return native_units(unit, count)
@@ -351,6 +393,6 @@ def _relative_number(
 
 def _limits(setting: Setting, number: Decimal, path: str) -> None:
     if setting.minimum and number < Decimal(setting.minimum):
-        raise InvalidInput((Issue(path, "too_small", f"{setting.field} is at least {setting.minimum}."),))
+        raise refused(path, "too_small", f"{setting.field} is at least {setting.minimum}.")
     if setting.maximum and number > Decimal(setting.maximum):
-        raise InvalidInput((Issue(path, "too_large", f"{setting.field} is at most {setting.maximum}."),))
+        raise refused(path, "too_large", f"{setting.field} is at most {setting.maximum}.")

@@ -27,7 +27,7 @@ concerned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from attrs import frozen
@@ -105,6 +105,12 @@ class InvalidInput(AdsunifyError):
 def refused(path: str, code: str, message: str) -> InvalidInput:
     """An :class:`InvalidInput` with one issue, to be raised."""
     return InvalidInput((Issue(path, code, message),))
+
+
+def refuse(issues: Iterable[Issue]) -> None:
+    """Raise an :class:`InvalidInput` with all the issues at once, where there are any."""
+    if found := tuple(issues):
+        raise InvalidInput(found)
 
 
 class LookupNeeded(InvalidInput):

@@ -7,29 +7,22 @@ from typing import Any
 from .shape import Milliseconds, Shape, Text, Uuid
 
 
-class Day(Shape):
+class Figures(Shape):
+    """Normalized figures; amounts are exact decimal strings in major units. Totals are null where any part is missing."""
+
+    impressions: int | None
+    clicks: int | None
+    spend: Text
+    conversions: Text
+    conversion_value: Text
+    video_views: int | None
+    reach: int | None
+
+
+class Day(Figures):
     """One day's normalized figures; amounts are exact decimal strings in major units."""
 
     date: str
-    impressions: int | None
-    clicks: int | None
-    spend: Text
-    conversions: Text
-    conversion_value: Text
-    video_views: int | None
-    reach: int | None
-
-
-class Figures(Shape):
-    """Totals over the rows; null where any part is missing."""
-
-    impressions: int | None
-    clicks: int | None
-    spend: Text
-    conversions: Text
-    conversion_value: Text
-    video_views: int | None
-    reach: int | None
 
 
 class Range(Shape):

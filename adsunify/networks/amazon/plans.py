@@ -7,7 +7,7 @@ from datetime import date, datetime
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, risk_of
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import Issue, refuse, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
 from adsunify.steps import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, planned
@@ -302,17 +302,13 @@ def _misplaced(edit: Edit) -> Iterator[Issue]:
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields of the unified vocabulary, laid beside what stands there now."""
     one = level(NETWORK, kind)
-    misplaced = list(_misplaced(edit))
-    if misplaced:
-        raise InvalidInput(misplaced)
+    refuse(_misplaced(edit))
     entity = yield from reads.editable(account, kind, entity_id)
     change = edited(NETWORK, account, kind, entity.native, edit, now)
     changed: dict[str, Json] = {}
     for pointer, value in change.native.items():
         put(changed, pointer, value)
-    issues = list(conflicts(account, kind, entity.native, changed, local_time(account, now)))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(conflicts(account, kind, entity.native, changed, local_time(account, now)))
     warnings = []
     if {"startDate", "endDate"} & set(changed):
         days = ", ".join(f"{name} {changed[name] or 'none'}" for name in ("startDate", "endDate") if name in changed)

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of, settings_of
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, settled
 from adsunify.steps import Action, Binding, Change, Items, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
@@ -241,9 +241,7 @@ def _owner(account: Account, one: Level, payload: Mapping[str, Json], parent_id:
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
     one = level(NETWORK, kind)
-    issues = list(_foreign(payload))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_foreign(payload))
     member, owner = _owner(account, one, payload, parent_id)
     if owner is None:
         raise refused("parentId", "required", f"Name the {CALLED[one.parent_kind]} that it belongs to.")
@@ -262,8 +260,7 @@ def plan_update(
     issues = [*_foreign(payload), *_locked(kind, payload)]
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     if parent_id is not None:
         _owner(account, one, payload, parent_id)
     risky = payload.get("status") == apple.ENABLED or not set(MONEY).isdisjoint(payload)
@@ -323,8 +320,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         issues += problem.issues
     if not (changed or issues):
         issues.append(Issue("fields", "required", "Name at least one thing to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     does = f"Change {', '.join(change.field for change in told)} of the {CALLED[kind]} {entity_id}."
     step = _update(account, one, entity_id, does, changed, told=told)
     risky = changed.get("status") == apple.ENABLED or "bidStrategy" in edit.fields

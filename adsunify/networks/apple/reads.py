@@ -10,7 +10,14 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.editing import local_time
-from adsunify.errors import InvalidInput, Issue, PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.errors import (
+    Issue,
+    PermissionRefused,
+    ProviderNotFound,
+    ProviderUnreadable,
+    refuse,
+    refused,
+)
 from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.outcomes import failure
@@ -54,9 +61,7 @@ def _token(given: Mapping[str, str], now: int) -> Request:
 
 def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
     """The key becomes a token. Raises InvalidInput for what cannot be one, TokenRefused for one that Apple rejects."""
-    missing = [Issue(name, "required", "Apple Ads needs it to connect.") for name in GIVEN if not answer.get(name)]
-    if missing:
-        raise InvalidInput(missing)
+    refuse(Issue(name, "required", "Apple Ads needs it to connect.") for name in GIVEN if not answer.get(name))
     apple.private_key(answer["privateKey"])
     given = {name: answer[name] for name in GIVEN}
     return (yield from connecting.exchange(NETWORK, _token(given, now), now, Credentials("", extras=given)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.editing import misplaced_end
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Setting, words
 from adsunify.schedule import instant
@@ -133,8 +134,5 @@ def conflicts(before: Mapping[str, Json], changed: Mapping[str, Json], now: date
     """What the changed members contradict."""
     after = {**before, **changed}
     start, end = apple.moment(after.get("startTime")), apple.moment(after.get("endTime"))
-    if "endTime" in changed and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if not {"startTime", "endTime"}.isdisjoint(changed) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "endTime" in changed else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
+    moved = {"startAt": "startTime" in changed, "endAt": "endTime" in changed}
+    yield from misplaced_end(start, end, moved, now)

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, LookupNeeded, ProviderError, ProviderNotFound, refused
+from adsunify.errors import Issue, LookupNeeded, ProviderError, ProviderNotFound, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import settled
 from adsunify.steps import (
@@ -267,9 +267,7 @@ def _parent(one: Level, payload: Mapping[str, Json], parent_id: str | None) -> B
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
     one = level(NETWORK, kind)
-    issues = list(_foreign(payload, openai.BORN))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_foreign(payload, openai.BORN))
     owner = _parent(one, payload, parent_id)
     body = {**owner, "status": one.born, **payload}
     active = body["status"] == openai.ACTIVE
@@ -291,8 +289,7 @@ def plan_update(
         issues.append(Issue("parentId", "not_supported", "A campaign of OpenAI has no parent."))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     _, warnings = yield from _now(account, kind, entity_id)
     status = payload.get("status")
     risk: Risk = "low"
@@ -350,10 +347,8 @@ def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit
     # A bid for impressions is edited per thousand, and is natively for a single one.
     network = evolve(NETWORK, unit=openai.unit_of_impressions) if per_thousand(native) else NETWORK
     done = edited(network, account, kind, native, edit, now, PARTS)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(edit, native, body, now))
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    refuse(conflicts(edit, native, body, now))
     return body, list(done.changes)
 
 
@@ -383,9 +378,7 @@ def _image(native: Mapping[str, Json], edit: Edit, body: Body) -> tuple[Body, li
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    issues = list(_misplaced(kind, edit))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_misplaced(kind, edit))
     native = (yield from entity(account, kind, entity_id)).native
     if native.get("status") == openai.ARCHIVED:
         raise refused("entityId", "locked", f"The {CALLED[kind]} is archived, which is final.")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import Edit
+from adsunify.editing import Edit, misplaced_end
 from adsunify.errors import Issue, refused
 from adsunify.money import major
 from adsunify.network import Account, Entity, Period, Setting, counted
@@ -224,8 +224,4 @@ def conflicts(
         return
     after = {**before, **changed}
     start, end = openai.moment(after.get("start_time")), openai.moment(after.get("end_time"))
-    if "endAt" in edit.fields and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "endAt" in edit.fields else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
+    yield from misplaced_end(start, end, {name: name in edit.fields for name in ("startAt", "endAt")}, now)

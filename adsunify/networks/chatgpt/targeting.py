@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Network
 from adsunify.reading import pages
 from adsunify.steps import Change
@@ -162,9 +162,7 @@ def _issues(wanted: Mapping[str, Json]) -> Iterator[Issue]:
 
 def merged(current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
-    issues = list(_issues(wanted))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_issues(wanted))
     targeting = written(current)
     changes: list[Change] = []
     for name, items in wanted.items():

@@ -8,7 +8,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown, together
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
 from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
@@ -270,9 +270,7 @@ def _with_budget(account: Account, campaign: Mapping[str, Json]) -> Iterator[Map
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity in native members and micros; paused where they do not say."""
     one = _level(kind)
-    issues = list(_foreign(payload))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_foreign(payload))
     entity = {"status": one.born, **payload, **_parent(account, kind, payload, parent_id)}
     operations = (
         list(_with_budget(account, entity)) if one is CAMPAIGN else [google.operation(one.native, create=entity)]
@@ -295,8 +293,7 @@ def plan_update(
         issues.append(Issue("parentId", "not_supported", "A campaign of Google Ads has no parent."))
     if parent_id is not None and one is AD and entity_id.partition("~")[0] != parent_id:
         issues.append(Issue("parentId", "conflict", "The ad's id names another ad group."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     places = google.mask(payload)
     costly = payload.get("status") == google.ENABLED or any(place.endswith("Micros") for place in places)
     changed = google.updating(one.native, _name_of(account, kind, entity_id), payload)
@@ -346,9 +343,7 @@ def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
 def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
     """The fields of an edit."""
     done = edited(NETWORK, account, kind, native, edit, now)
-    issues = list(conflicts(native, _nested(done.native), local_time(account, now)))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(conflicts(native, _nested(done.native), local_time(account, now)))
     return done.native, done.changes
 
 
@@ -370,8 +365,7 @@ def _texts(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit,
         except InvalidInput as problem:
             issues += [Issue(path, one.code, one.message) for one in problem.issues]
         changes.append(Change(name, shown(NETWORK, account, setting, native), edit.creative[name]))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return written, changes
 
 
@@ -423,9 +417,7 @@ def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, places and languages, or texts, in one write, held against what the entity is now."""
-    misplaced = list(_misplaced(kind, edit))
-    if misplaced:
-        raise InvalidInput(misplaced)
+    refuse(_misplaced(kind, edit))
     native = (yield from editable(account, kind, entity_id)).native
     criteria: list[Mapping[str, Json]] = []
 

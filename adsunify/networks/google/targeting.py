@@ -7,7 +7,7 @@ from unicodedata import east_asian_width
 
 from adsunify.brief import CampaignBrief, Keyword
 from adsunify.editing import Edit
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, is_number
 from adsunify.steps import Change
 from adsunify.wire import Json, put, read, rows, text
@@ -210,8 +210,7 @@ def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
         if not there.isdisjoint(found.get(name, ())):
             message = f"A place that stands under {other} has to be taken from there first, in an edit of its own."
             issues.append(Issue(f"targeting.{name}", "conflict", message))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return found
 
 

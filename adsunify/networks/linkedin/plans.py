@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, currency_of, level
 from adsunify.reading import optional, settled
 from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Risk, Step, StepAction, planned
@@ -218,13 +218,11 @@ MONEY = ("dailyBudget", "totalBudget", "unitCost")
 
 def _own(payload: Mapping[str, Json]) -> None:
     """Refuses members that LinkedIn writes by itself."""
-    issues = [
+    refuse(
         Issue(f"payload.{name}", "not_supported", f"LinkedIn sets {name} itself.")
         for name in linkedin.NEVER_SENT
         if name in payload
-    ]
-    if issues:
-        raise InvalidInput(issues)
+    )
 
 
 def _named(payload: Mapping[str, Json], member: str, wanted: str, path: str) -> None:
@@ -343,10 +341,8 @@ Part = tuple[Body, Sequence[Change]]
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(account, kind, entity, body, edit, now))
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    refuse(conflicts(account, kind, entity, body, edit, now))
     return body, done.changes
 
 

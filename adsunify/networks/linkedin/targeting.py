@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refused
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
 from adsunify.network import Network
 from adsunify.reading import optional
 from adsunify.steps import Change
@@ -253,6 +253,5 @@ def merged(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[di
             changes.append(Change(" and ".join(ages), before, values))
     if not issues and (wrong := wrong_criteria(native)):
         issues.append(Issue("targeting", "invalid", f"LinkedIn would not take the changed criteria: {wrong}."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return native, changes

@@ -8,7 +8,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, level, native_amount
 from adsunify.reading import maybe, settled
 from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
@@ -189,9 +189,7 @@ def _parent(kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> B
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native parameters; paused where they do not say."""
     one = level(NETWORK, kind)
-    issues = _foreign(kind, payload, meta.CREATE_NAMES[kind], meta.BORN)
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_foreign(kind, payload, meta.CREATE_NAMES[kind], meta.BORN))
     body = {"status": one.born, **payload, **_parent(kind, payload, parent_id)}
     active = body["status"] == meta.ACTIVE
     does = f"Create the {CALLED[kind]} from native parameters, {'active' if active else 'paused'}."
@@ -209,8 +207,7 @@ def plan_update(
         issues.append(Issue("parentId", "not_supported", f"A {CALLED[kind]} of Meta has no parent."))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one parameter to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     risk: Risk = "low"
     if payload.get("status") in (meta.ARCHIVED, meta.DELETED):
         risk = "destructive"
@@ -238,10 +235,9 @@ Part = tuple[Body, Changes]
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(account, entity, body, now)) if kind == "adGroup" else []
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    if kind == "adGroup":
+        refuse(conflicts(account, entity, body, now))
     return body, done.changes
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import major, units
 from adsunify.network import Account, Entity, Period, Setting, counted, is_number
-from adsunify.schedule import instant, utc_text
+from adsunify.schedule import instant
 from adsunify.wire import Json, read, text
 
 from . import native as meta
@@ -43,9 +44,7 @@ def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
     return None if period_of(entity) else "the campaign holds the budget"
 
 
-def _started(entity: Entity, now: datetime | None) -> str | None:
-    start = meta.moment(entity.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
+_started = started(meta.moment, "start_time")
 
 
 def _no_bid(entity: Entity, now: datetime | None) -> str | None:
@@ -73,17 +72,7 @@ def _write_roas(value: Json, entity: Entity, account: Account) -> dict[str, Json
     return {"/bid_constraints": {"roas_average_floor": floor}}
 
 
-def _shown(member: str) -> Callable[[Entity, Account], Json]:
-    """An instant for people, in UTC; None for the 0 that stands for no end."""
-
-    def shown(entity: Entity, account: Account) -> Json:
-        found = meta.moment(entity.get(member))
-        return None if found is None else utc_text(found)
-
-    return shown
-
-
-_start, _end = _shown("start_time"), _shown("end_time")
+_start, _end = shown_instant(meta.moment, "start_time"), shown_instant(meta.moment, "end_time")
 
 
 def _write_start(value: Json, entity: Entity, account: Account) -> dict[str, Json]:

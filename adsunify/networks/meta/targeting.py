@@ -7,7 +7,7 @@ from datetime import datetime
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import targeted
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import Issue, refuse, refused
 from adsunify.network import Account
 from adsunify.steps import Change
 from adsunify.wire import Json, found_at, read, rows
@@ -248,6 +248,5 @@ def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[d
         issues.append(Issue("targeting.ageMin", "order", "The least age lies above the greatest."))
     if not issues and (wrong := placeless(native)):
         issues.append(Issue("targeting.locations", "required", f"Meta: {wrong}."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return native, changes

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, Edited, edited, local_time, risk_of
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, currency_of, level, native_amount
 from adsunify.reading import ask, optional, settled
 from adsunify.steps import (
@@ -207,8 +207,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
         issues.append(Issue("parentId", "required", "Name the campaign that the promoted link belongs to."))
     if one is AD and payload.get("campaignId", parent) != parent:
         issues.append(Issue("payload.campaignId", "conflict", "campaignId is another one than parentId says."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     body = {"enabled": False, **payload}
     request = outbrain.send("POST", "campaigns", body)
     if parent is not None:
@@ -237,8 +236,7 @@ def plan_update(
         issues.append(Issue("payload", "required", "Name at least one member to change."))
     if one is CAMPAIGN and parent_id is not None:
         issues.append(Issue("parentId", "not_supported", "A campaign of Outbrain has no parent but its budgetId."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     does = f"Change {', '.join(payload)} of the {one.native} {entity_id}."
     if one is CAMPAIGN:
         step = _set_campaign(entity_id, dict(payload), does)
@@ -319,8 +317,7 @@ def _edit_campaign(account: Account, entity_id: str, edit: Edit, now: datetime |
             issues += problem.issues
         if any(f"/targeting/{name}" in done.native or name in edit.targeting for name in PLACES):
             targeting.setdefault("locationsVersion", ISO_VERSION)
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return _campaign_plan(account, entity_id, before, done, targeting, moved)
 
 
@@ -362,7 +359,7 @@ def _named(changes: Sequence[Change]) -> str:
 def _edit_link(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     current = yield from reads.editable(account, "ad", entity_id)
     done = edited(NETWORK, account, "ad", current.native, edit, now, CREATIVE)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
+    body = done.members
     does = f"Change {_named(done.changes)} of the promoted link {entity_id}."
     steps = []
     if set(body) == {"enabled"}:
@@ -375,9 +372,7 @@ def _edit_link(account: Account, entity_id: str, edit: Edit, now: datetime | Non
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and content, held against what stands there now."""
     level(NETWORK, kind)
-    issues = list(_misplaced(kind, edit))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_misplaced(kind, edit))
     eastern = evolve(account, timezone=outbrain.ZONE)  # all dates of Outbrain are of this zone
     one = _edit_link if kind == AD.kind else _edit_campaign
     return (yield from one(eastern, entity_id, edit, now))

@@ -8,12 +8,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import (
-    InvalidInput,
-    Issue,
-    ProviderUnreadable,
-    refused,
-)
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import ask, settled
 from adsunify.steps import (
@@ -79,9 +74,7 @@ def _change(
 
 
 def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:
-    issues = list(pinterest.closed(account))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(pinterest.closed(account))
     return planned(NETWORK.code, action, account.native_id, steps, warnings, risk)
 
 
@@ -288,10 +281,8 @@ Part = tuple[Body, Changes]
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(entity, body, now))
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    refuse(conflicts(entity, body, now))
     return body, done.changes
 
 

@@ -6,15 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.editing import Lock, misplaced_end, shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Period, Setting, words
-from adsunify.schedule import utc_text
 from adsunify.wire import Json, dumps, loads, read
 
 from . import native as pinterest
-
-Lock = Callable[[Entity, datetime | None], str | None]
-
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -52,9 +49,7 @@ def _no_budget(ad_group: Entity, now: datetime | None) -> str | None:
     return None if _own_period(ad_group) else "budget is held by the campaign"
 
 
-def _started(entity: Entity, now: datetime | None) -> str | None:
-    start = pinterest.moment(entity.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
+_started = started(pinterest.moment, "start_time")
 
 
 def _no_start(ad_group: Entity, now: datetime | None) -> str | None:
@@ -81,17 +76,7 @@ def _no_frequency(ad_group: Entity, now: datetime | None) -> str | None:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _shown(member: str) -> Callable[[Entity, Account], Json]:
-    """An instant for people, in UTC."""
-
-    def shown(entity: Entity, account: Account) -> Json:
-        found = pinterest.moment(entity.get(member))
-        return None if found is None else utc_text(found)
-
-    return shown
-
-
-_start, _end = _shown("start_time"), _shown("end_time")
+_start, _end = shown_instant(pinterest.moment, "start_time"), shown_instant(pinterest.moment, "end_time")
 
 
 def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -280,10 +265,7 @@ def conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetim
     start, end = pinterest.moment(after.get("start_time")), pinterest.moment(after.get("end_time"))
     if "end_time" in body and end is None and period_of(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in body and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
-        path = "fields.endAt" if "end_time" in body else "fields.startAt"
-        yield Issue(path, "order", "The end has to come after the start.")
+    moved = {"startAt": "start_time" in body, "endAt": "end_time" in body}
+    yield from misplaced_end(start, end, moved, now)
     if body.get("bid_strategy_type") == pinterest.MAX_BID and not after.get("bid_in_micro_currency"):
         yield Issue("fields.bid", "required", f"{pinterest.MAX_BID} needs a bid; change both together.")

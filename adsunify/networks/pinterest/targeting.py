@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief, Keyword
 from adsunify.editing import targeted
-from adsunify.errors import InvalidInput, Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refused
+from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import maybe
 from adsunify.steps import Change
@@ -219,8 +219,7 @@ def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[d
     if not issues and {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
         missing = next((name for name in ("ageMin", "ageMax") if name not in wanted), "ageMin")
         issues.append(Issue(f"targeting.{missing}", "invalid", f"Pinterest: {wrong}."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return native, changes
 
 

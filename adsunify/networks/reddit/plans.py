@@ -8,7 +8,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, settings_of, together
-from adsunify.errors import InvalidInput, Issue, ProviderError, refused
+from adsunify.errors import Issue, ProviderError, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, pages, settled
 from adsunify.steps import (
@@ -198,8 +198,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
             issues.append(Issue("parentId", "conflict", f"payload.{_member(one)} names another one."))
         else:
             parent = parent_id or said
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     owner = {} if parent is None else {_member(one): parent}
     entity = {**owner, STATUS: one.born, **payload}
     active = entity[STATUS] == reddit.ACTIVE
@@ -219,8 +218,7 @@ def plan_update(
     issues = list(_foreign(one, payload, accepted))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     risk: Risk = "low"
     if payload.get(STATUS) in reddit.CLOSED:
         risk = "destructive"
@@ -277,10 +275,8 @@ Part = tuple[Body, Changes]
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now, CREATIVE)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(entity, body, now))
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    refuse(conflicts(entity, body, now))
     return body, done.changes
 
 
@@ -297,9 +293,7 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and post of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    issues = list(_misplaced(kind, edit))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_misplaced(kind, edit))
     current = yield from editable(account, kind, entity_id)
     parts = (_fields, _targeting)
     body, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.editing import Lock, misplaced_end, started
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Period, Setting
 from adsunify.wire import Json, dumps, loads, read
 
 from . import native as reddit
 
-Lock = Callable[[Entity, datetime | None], str | None]
 Write = Callable[[Json, Entity, Account], Mapping[str, Json]]
 
 # -- locks --------------------------------------------------------------------------------------------------------
@@ -68,9 +68,7 @@ def _no_bid(ad_group: Entity, now: datetime | None) -> str | None:
     return _held_by_campaign(ad_group, now) or f"only {', '.join(reddit.STRATEGIES)} take a bid; change bidStrategy too"
 
 
-def _started(ad_group: Entity, now: datetime | None) -> str | None:  # (unverified)
-    start = reddit.moment(ad_group.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
+_started = started(reddit.moment, "start_time")  # (unverified)
 
 
 def _no_start(ad_group: Entity, now: datetime | None) -> str | None:
@@ -283,10 +281,7 @@ def conflicts(entity: Mapping[str, Json], body: Mapping[str, Json], now: datetim
     """What the changed members contradict."""
     after = {**entity, **body}
     start, end = reddit.moment(after.get("start_time")), reddit.moment(after.get("end_time"))
-    if body.get("end_time") is not None and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    elif not {"start_time", "end_time"}.isdisjoint(body) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "end_time" in body else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
+    moved = {"startAt": "start_time" in body, "endAt": "end_time" in body}
+    yield from misplaced_end(start, end, moved, now)
     if body.get("bid_strategy") in reddit.NEEDS_BID and after.get("bid_value") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

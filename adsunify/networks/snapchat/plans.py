@@ -8,7 +8,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import settled
 from adsunify.steps import (
@@ -239,9 +239,7 @@ def _owner(account: Account, one: Level, payload: Mapping[str, Json], parent_id:
 def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None) -> Flow[Plan]:
     """One entity from native members; paused where they do not say."""
     one = level(NETWORK, kind)
-    issues = list(_foreign(one, payload))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_foreign(one, payload))
     parent = _owner(account, one, payload, parent_id)
     if parent is None:
         raise refused("parentId", "required", f"Name the {CALLED[one.parent_kind]} that it belongs to.")
@@ -260,8 +258,7 @@ def plan_update(
     issues = list(_foreign(one, payload))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one member to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     parent = _owner(account, one, payload, parent_id) or (yield from _parent(account, one, entity_id))
     risky = payload.get("status") == snap.ACTIVE or not set(snap.MONEY).isdisjoint(payload)
     does = f"Change {', '.join(payload)} of the {CALLED[kind]} {entity_id}."
@@ -296,10 +293,8 @@ Part = tuple[Body, Changes]
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     done = edited(NETWORK, account, kind, entity, edit, now)
-    body = {pointer.removeprefix("/"): value for pointer, value in done.native.items()}
-    issues = list(conflicts(kind, entity, body, now))
-    if issues:
-        raise InvalidInput(issues)
+    body = done.members
+    refuse(conflicts(kind, entity, body, now))
     return body, done.changes
 
 
@@ -313,9 +308,7 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields and targeting of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    issues = list(_misplaced(kind, edit))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_misplaced(kind, edit))
     current = yield from reads.editable(account, kind, entity_id)
     parts = (_fields, _targeting)
     changed, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
+from adsunify.editing import misplaced_end, started
 from adsunify.errors import Issue
 from adsunify.network import Account, Entity, Period, Setting, words
 from adsunify.schedule import instant
@@ -40,9 +41,7 @@ def _on_campaign(entity: Entity, now: datetime | None) -> str | None:
     return "the campaign holds the budget (Smart Budgets)" if entity.get(PACING_LEVEL) == snap.SMART_BUDGETS else None
 
 
-def _started(entity: Entity, now: datetime | None) -> str | None:  # (unverified)
-    start = snap.moment(entity.get("start_time"))
-    return "it has started" if now is not None and start is not None and start <= now else None
+_started = started(snap.moment, "start_time")  # (unverified)
 
 
 def _automatic(entity: Entity, now: datetime | None) -> str | None:
@@ -135,10 +134,7 @@ def conflicts(
     start, end = snap.moment(after.get("start_time")), snap.moment(after.get("end_time"))
     if "end_time" in changed and end is None and period_of(after) == "lifetime":
         yield Issue("fields.endAt", "required", "A lifetime budget needs an end.")
-    if "end_time" in changed and end is not None and now is not None and end <= now:
-        yield Issue("fields.endAt", "past", "The end lies in the past.")
-    if not {"start_time", "end_time"}.isdisjoint(changed) and start is not None and end is not None and end <= start:
-        at = "fields.endAt" if "end_time" in changed else "fields.startAt"
-        yield Issue(at, "order", "The end has to come after the start.")
+    moved = {"startAt": "start_time" in changed, "endAt": "end_time" in changed}
+    yield from misplaced_end(start, end, moved, now)
     if changed.get("bid_strategy", snap.AUTO_BID) != snap.AUTO_BID and after.get("bid_micro") is None:
         yield Issue("fields.bid", "required", "This bid strategy needs a bid; change both together.")

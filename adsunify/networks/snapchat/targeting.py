@@ -8,7 +8,7 @@ from datetime import datetime
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import identities, targeted
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, ProviderUnreadable, refused
+from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Network
 from adsunify.reading import maybe
 from adsunify.steps import Change
@@ -247,9 +247,7 @@ def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json]
         return Change(name, before, native.get(member))
 
     changes = targeted("Snapchat", PARTS, wanted, lay)
-    issues = list(_contradictions(native))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(_contradictions(native))
     return native, changes
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import Issue, refuse, refused
 from adsunify.network import Account, is_number, level, native_amount
 from adsunify.reading import Entity, settled
 from adsunify.steps import (
@@ -302,8 +302,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     if status not in tiktok.BORN:
         message = f"TikTok makes these: {', '.join(tiktok.BORN)}."
         issues.append(Issue("payload.operation_status", "choice", message))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     flow, parent = create_flow(account, None), _parent(kind, payload, parent_id)
     own = {name: value for name, value in payload.items() if name not in ("advertiser_id", *parent)}
     own["operation_status"] = status
@@ -354,8 +353,7 @@ def plan_update(
         issues.append(Issue("parentId", "not_supported", "A campaign of TikTok has no parent."))
     if not payload:
         issues.append(Issue("payload", "required", "Name at least one parameter to change."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     found = yield from entity(account, kind, entity_id)
     flow = flow_of(found)
     ids = {"advertiser_id": account.native_id, one.id.removeprefix("/"): entity_id}
@@ -401,7 +399,7 @@ def _creative(
     if not edit.creative:
         return {}, ()
     if kind != "ad":
-        raise InvalidInput((Issue("creative", "not_supported", "TikTok's ads have the creative; edit an ad."),))
+        raise refused("creative", "not_supported", "TikTok's ads have the creative; edit an ad.")
     accepted = (*CREATIVE, "imageHash")
     issues = [
         Issue(f"creative.{name}", "not_supported", f"TikTok takes these: {', '.join(accepted)}.")
@@ -415,8 +413,7 @@ def _creative(
     ]
     if "imageHash" in edit.creative and flow == tiktok.SMART_PLUS:
         issues.append(Issue("creative.imageHash", "not_supported", "Change a Smart+ ad's creative_list natively."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     if "imageHash" not in edit.creative:
         return {}, ()
     cover = [edit.creative["imageHash"]]
@@ -439,7 +436,7 @@ def _targeting(
         return {}, ()
     if kind != "adGroup":
         message = "TikTok targets on ad groups; edit those of this campaign."
-        raise InvalidInput((Issue("targeting", "not_supported", message),))
+        raise refused("targeting", "not_supported", message)
     spec = read(found.native, "/targeting_spec") if flow == tiktok.SMART_PLUS else found.native
     current = spec if isinstance(spec, Mapping) else {}
     members, changes = retargeted(current, edit.targeting)
@@ -456,9 +453,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         partial(part, account, kind, found, flow, edit, now) for part in (_creative, _fields, _targeting)
     )
     needs_change(body)
-    issues = [*conflicts(account, kind, {**found.native, **body}, body, now), *beyond_smart(kind, flow, body)]
-    if issues:
-        raise InvalidInput(issues)
+    refuse([*conflicts(account, kind, {**found.native, **body}, body, now), *beyond_smart(kind, flow, body)])
     if "video_id" in body:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"
         yield from usable(NETWORK, account, body["video_id"], path)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import written
 from adsunify.network import Account, Entity, Period, Setting, is_number, words
-from adsunify.schedule import instant, utc_text
+from adsunify.schedule import instant
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
@@ -52,11 +53,11 @@ def _own(entity: Entity, now: datetime | None) -> str | None:
     return "the campaign holds the budget" if budget_on_campaign(entity) else alive(entity, now)
 
 
+_started = started(tiktok.moment, "schedule_start_time")
+
+
 def _not_started(entity: Entity, now: datetime | None) -> str | None:
-    start = tiktok.moment(entity.get("schedule_start_time"))
-    if now is not None and start is not None and start <= now:
-        return "it has started"
-    return alive(entity, now)
+    return _started(entity, now) or alive(entity, now)
 
 
 def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
@@ -70,16 +71,6 @@ def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
 
 def _bid(entity: Entity) -> str:
     return "/conversion_bid_price" if entity.get("billing_event") == tiktok.CONVERSION_BILLING else "/bid_price"
-
-
-def _shown(member: str) -> Callable[[Entity, Account], Json]:
-    """An instant for people, in UTC."""
-
-    def shown(entity: Entity, account: Account) -> Json:
-        found = tiktok.moment(entity.get(member))
-        return None if found is None else utc_text(found)
-
-    return shown
 
 
 def _written(member: str, path: str) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
@@ -165,7 +156,7 @@ SETTINGS = (
         "/schedule_start_time",
         "instant",
         lock=_not_started,
-        read=_shown("schedule_start_time"),
+        read=shown_instant(tiktok.moment, "schedule_start_time"),
         write=_written("schedule_start_time", "fields.startAt"),
     ),
     Setting(
@@ -174,7 +165,7 @@ SETTINGS = (
         "/schedule_end_time",
         "instant",
         lock=alive,
-        read=_shown("schedule_end_time"),
+        read=shown_instant(tiktok.moment, "schedule_end_time"),
         write=_written("schedule_end_time", "fields.endAt"),
     ),
     Setting("adGroup", "bidStrategy", "/bid_type", "choice", choices=(tiktok.NO_BID, tiktok.CUSTOM_BID), lock=_own),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refused
+from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import ask, pages
 from adsunify.steps import Change
@@ -83,8 +83,7 @@ def resolved(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> lis
         if chosen.keys() & _around(location, known):
             message = "It lies inside another location of the brief; TikTok takes one of the two."
             issues.append(Issue(place, "conflict", message))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return list(chosen)
 
 
@@ -220,7 +219,7 @@ Part = Callable[[Json, str], Json]
 
 
 def _refuse(path: str, code: str, message: str) -> InvalidInput:
-    return InvalidInput((Issue(path, code, f"TikTok: {message}"),))
+    return refused(path, code, f"TikTok: {message}")
 
 
 def _locations(items: Json, path: str) -> Json:
@@ -290,8 +289,7 @@ def retargeted(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple
             changes.append(Change("age", current.get("age_groups"), members["age_groups"]))
         except InvalidInput as problem:
             issues.extend(problem.issues)
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return members, changes
 
 

@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Level, level, whole_units
 from adsunify.reading import settled
 from adsunify.schedule import utc_text
@@ -229,8 +229,7 @@ def _parameters(kind: Kind, payload: Mapping[str, Json], names: Sequence[str], s
             issues.extend(problem.issues)
     if "entity_status" in query and query["entity_status"] not in statuses:
         issues.append(Issue("payload.entity_status", "choice", f"X takes these here: {', '.join(statuses)}."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return query
 
 
@@ -260,8 +259,7 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     posts = query.get("tweet_ids", "").split(",")
     if len(posts) > x.POSTS_A_CALL:
         missing.append(Issue("payload.tweet_ids", "too_many", f"X takes at most {x.POSTS_A_CALL} posts at once."))
-    if missing:
-        raise InvalidInput(missing)
+    refuse(missing)
     if one.born:
         query = {"entity_status": one.born} | query
     active = query.get("entity_status", x.ACTIVE) == x.ACTIVE
@@ -318,10 +316,8 @@ def _fields(
     if not edit.fields:
         return []
     change = edited(NETWORK, account, kind, entity, edit, now)
-    changed = {pointer.removeprefix("/"): value for pointer, value in change.native.items()}
-    issues = list(conflicts(entity, changed, now))
-    if issues:
-        raise InvalidInput(issues)
+    changed = change.members
+    refuse(conflicts(entity, changed, now))
     # An empty value takes the end away.
     query = {name: "" if value is None else x.parameter(value, f"fields.{name}") for name, value in changed.items()}
     names = ", ".join(told.field for told in change.changes)
@@ -333,8 +329,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     """Fields of one entity in one write; the targeting of a line item in one batch."""
     level(NETWORK, kind)
     issues = list(_misplaced(kind, edit))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     entity = (yield from reads.entity(account, kind, entity_id)).native
     warnings: list[str] = []
     steps: list[Step] = []
@@ -356,8 +351,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
             steps.append(evolve(step, changes=found.changes))
         if len(current) + len(found.made) == len(found.deleted):
             warnings.append(WORLDWIDE)
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     changes = [change for step in steps for change in step.changes]
     risk = risk_of(NETWORK, kind, changes)
     if any(change.field == "entity_status" and change.after == x.ACTIVE for change in changes):

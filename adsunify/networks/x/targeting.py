@@ -10,7 +10,7 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import ask, pages
 from adsunify.steps import Change
@@ -162,8 +162,7 @@ def places_of(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
         else:
             message = "X has no location for this country; it is never left out."
             issues.append(Issue(f"targeting.countries/{index}", "not_found", message))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return found
 
 
@@ -267,6 +266,5 @@ def difference(current: Sequence[Criterion], wanted: Mapping[str, Json]) -> Diff
             issues.extend(problem.issues)
     if not issues and len(made) + len(deleted) > A_BATCH:
         issues.append(Issue("targeting", "too_many", f"X takes at most {A_BATCH} changes of criteria at once."))
-    if issues:
-        raise InvalidInput(issues)
+    refuse(issues)
     return Difference(tuple(made), tuple(deleted), tuple(changes))
