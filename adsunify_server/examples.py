@@ -13,6 +13,8 @@ from adsunify.wire import Json
 ID = "0198c0de-0000-7000-8000-000000000001"
 PATHS: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}
 """What stands in a path; every other parameter is an id of ours."""
+QUERIES: Mapping[str, str] = {"startDate": "2026-01-01", "endDate": "2026-01-31"}
+"""What has to stand in a query."""
 _MANY: Mapping[str, Json] = {"accountId": ID, "kind": "campaign", "entityIds": ["120210000000000001"]}
 
 BODIES: Mapping[type[WireModel], Json] = {

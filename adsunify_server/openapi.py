@@ -16,6 +16,8 @@ from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
 from adsunify.validation import WireModel, read
 
+from .examples import BODIES, ID, PATHS, QUERIES
+
 API_VERSION = "1.1.0"
 REFERENCE = "#/components/schemas/{model}"
 STATUS_WORDS: Mapping[int, str] = {
@@ -104,7 +106,7 @@ def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]
     }
     if endpoint.body is not None:
         schema = {"$ref": REFERENCE.format(model=endpoint.body.__name__)}
-        content = {"application/json": {"schema": schema}}
+        content = {"application/json": {"schema": schema, "example": BODIES[endpoint.body]}}
         operation["requestBody"] = {"required": not _may_be_left_out(endpoint.body), "content": content}
     return operation
 
@@ -124,6 +126,7 @@ def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "name": name,
             "in": "path",
             "required": True,
+            "example": PATHS.get(name, ID),
             "schema": {"type": "string", "pattern": PATH_FORMS[name].pattern}
             if name in PATH_FORMS
             else {"type": "string", "format": "uuid"},
@@ -139,6 +142,7 @@ def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     required = schema.get("required", [])
     return [
         {"name": name, "in": "query", "required": name in required, "schema": _without_null(member)}
+        | ({"example": QUERIES[name]} if name in required else {})
         for name, member in schema["properties"].items()
     ]
 

@@ -26,6 +26,10 @@ from .serving import World, fill, running
 HERE = Path(__file__).parent
 UNFORESEEN = re.compile(r"^(?!.*Error handling request).*\nTraceback", re.MULTILINE)
 """A failure in the server's log; the simulated networks beside it tell of what is no HTTP in the words left out."""
+SERIES, SCENARIOS = 10, 100
+"""The stateful phase is asked in so many series, of at most so many scenarios each. A series ends as soon as a scenario
+is answered otherwise than at its first play; a server that keeps things does so early, in a long series as in a short.
+"""
 
 
 def main() -> None:
@@ -66,11 +70,14 @@ def read(document: Path, tools: Path) -> None:
 def attack(document: Path, world: World, folder: Path, asked: argparse.Namespace) -> None:
     """Schemathesis, all phases and all checks."""
     (folder / "world.json").write_text(json.dumps(world.to_json()))
-    command = [asked.schemathesis, "--config-file", str(HERE / "schemathesis.toml"), "run", str(document)]
-    command += ["--url", world.base_url, "--checks", "all"]
-    command += ["--max-examples", str(asked.examples), "--seed", str(asked.seed), "--no-color", *asked.rest]
     given = {"WORLD": str(folder / "world.json"), "HOOKS": str(HERE / "hooks.py"), "KEY": world.api_key}
-    _run(command, folder, **{f"CONFORMANCE_{name}": value for name, value in given.items()})
+    command = [asked.schemathesis, "--config-file", str(HERE / "schemathesis.toml"), "run", str(document)]
+    command += ["--url", world.base_url, "--checks", "all", "--no-color", *asked.rest]
+    one_by_one = ("examples,coverage,fuzzing", asked.examples, asked.seed)
+    in_series = [("stateful", min(asked.examples, SCENARIOS), asked.seed + number) for number in range(SERIES)]
+    for phases, examples, seed in (one_by_one, *in_series):
+        this = ["--phases", phases, "--max-examples", str(examples), "--seed", str(seed)]
+        _run(command + this, folder, **{f"CONFORMANCE_{name}": value for name, value in given.items()})
 
 
 def _run(command: list[str], folder: Path, **more: str) -> None:

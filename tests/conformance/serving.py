@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
+import secrets
 import socket
 import subprocess
 import sys
@@ -12,16 +14,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
 from attrs import define, field
 
+from adsunify.cli.serve import SANDBOX
+from adsunify.connecting import challenge
 from adsunify.service.opening import FAILURES, READS, REGISTRATIONS, WRITES
+from tests.pages.browsing import PASSWORD, Browser
 from tests.server.served import PREFIX, RING, brief
 
 UNLIMITED = dict.fromkeys((READS, WRITES, FAILURES, REGISTRATIONS), "0")
 """Settings that lift the rate limits."""
 PATHS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
+AGENTS = ("Helper", "Reporter", "Planner")
 
 
 @define
@@ -33,6 +40,7 @@ class World:
     key_id: str
     target: str
     http: httpx.Client
+    database: str
     accounts: list[dict[str, str]]
     briefs: dict[str, Any] = field(factory=dict)
     entities: dict[str, dict[str, list[str]]] = field(factory=dict)
@@ -83,7 +91,7 @@ def running(folder: Path, database: str) -> Iterator[World]:
                 timeout=120,
             ) as http:
                 key_id = http.get(f"{PREFIX}/auth/verify").json()["data"]["credential"]
-                yield World(ready["baseUrl"], ready["apiKey"], key_id, target, http, ready["accounts"])
+                yield World(ready["baseUrl"], ready["apiKey"], key_id, target, http, database, ready["accounts"])
         finally:
             server.terminate()
             ended = server.wait(120)
@@ -92,7 +100,7 @@ def running(folder: Path, database: str) -> Iterator[World]:
 
 
 def fill(world: World) -> None:
-    """A campaign on every network, operations in several states, keys, webhooks with deliveries."""
+    """A campaign on every network, operations in several states, keys, agents, webhooks with deliveries."""
     operations, sources = [], []
     for account in world.accounts:
         account_id, network = account["accountId"], account["network"]
@@ -118,6 +126,34 @@ def fill(world: World) -> None:
         "sourceOperationId": sources,
         "connectionId": [one["connectionId"] for one in world.ask("GET", "/connections")],
         "keyId": [world.ask("POST", "/keys", {"name": "spare"}, 201)["keyId"] for _ in range(5)],
+        "grantId": grants(world),
         "webhookId": webhooks,
         "deliveryId": deliveries,
     }
+
+
+def grants(world: World) -> list[str]:
+    """Agents that the sandbox's admin has let in."""
+    admin = [sys.executable, "-m", "adsunify", "admin", "user", "password", "--database", world.database]
+    named = ["--workspace", SANDBOX, "--email", SANDBOX, "--password", PASSWORD]
+    subprocess.run([*admin, *named], check=True, stdout=subprocess.DEVNULL)
+    asyncio.run(_let_in(world.base_url))
+    return [one["grantId"] for one in world.ask("GET", "/connected-agents")]
+
+
+async def _let_in(base_url: str) -> None:
+    """The consent page, pressed once for each agent, and the code that comes back, redeemed."""
+    redirect = f"{base_url}/healthz"  # a page that answers, for the browser to end at
+    async with httpx.AsyncClient(base_url=base_url, trust_env=False, timeout=60, follow_redirects=True) as http:
+        person = Browser(http, base_url)
+        await person.sign_in(SANDBOX)
+        for name in AGENTS:
+            made = await http.post("/oauth/register", json={"client_name": name, "redirect_uris": [redirect]})
+            client, verifier = {"client_id": made.json()["client_id"]}, secrets.token_urlsafe(32)
+            proof = {"code_challenge": challenge(verifier), "code_challenge_method": "S256"}
+            asked = client | {"redirect_uri": redirect, "response_type": "code", "scope": "ads:read ads:write"} | proof
+            await person.open(f"/oauth/authorize?{urlencode(asked)}")
+            await person.send({"access": "write"}, button="Allow")
+            code = parse_qs(urlsplit(person.at).query)["code"][0]
+            form = {"grant_type": "authorization_code", "redirect_uri": redirect, "code_verifier": verifier}
+            (await http.post("/oauth/token", data=client | form | {"code": code})).raise_for_status()

@@ -16,7 +16,7 @@ from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
 from adsunify.wire import dumps
-from adsunify_server.examples import BODIES, ID, PATHS, sample
+from adsunify_server.examples import sample
 from tests.pages.browsing import Page
 
 from .served import PREFIX, Served
@@ -98,15 +98,18 @@ async def test_every_page_links_it(empty: Served) -> None:
 @pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: one.operation_id)
 async def test_examples_are_good(empty: Served, endpoint: Endpoint) -> None:
     """What is asked in an example is taken, and what is answered is what the document allows."""
-    query = {"startDate": "2030-01-01", "endDate": "2030-01-31"} if "insights" in endpoint.path else {}
-    path = {name: PATHS.get(name, ID) for name in endpoint.parameters}
-    body = b"" if endpoint.body is None else dumps(BODIES[endpoint.body]).encode("ascii")
+    document: dict[str, Any] = empty.schemas.document
+    operation = document["paths"][PREFIX + endpoint.path][endpoint.method.lower()]
+    path, query = (
+        {one["name"]: one["example"] for one in operation["parameters"] if one["in"] == place and "example" in one}
+        for place in ("path", "query")
+    )
+    given = operation["requestBody"]["content"]["application/json"]["example"] if endpoint.body is not None else {}
     try:
-        read_call(endpoint, Call(path, query, body, "a key of yours" if endpoint.idempotent else None))
+        read_call(endpoint, Call(path, query, dumps(given).encode("ascii"), "a key" if endpoint.idempotent else None))
     except InvalidInput as refusal:
         pytest.fail(str(refusal))
-    document: dict[str, Any] = empty.schemas.document
     pointer = f"/paths/{(PREFIX + endpoint.path).replace('/', '~1')}/{endpoint.method.lower()}"
-    schema = document["paths"][PREFIX + endpoint.path][endpoint.method.lower()]["responses"][str(endpoint.status)]
+    schema = operation["responses"][str(endpoint.status)]
     shown = sample(schema["content"]["application/json"]["schema"], document["components"]["schemas"])
     empty.schemas.validator(f"{pointer}/responses/{endpoint.status}/content/application~1json/schema").validate(shown)
