@@ -19,7 +19,9 @@ AT_ONCE = 500
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
 _KNOWN = select(entities.c.kind, entities.c.native_id, entities.c.status).where(
-    entities.c.account_id == bindparam("of_account"), entities.c.native_id.in_(bindparam("of_ids", expanding=True))
+    entities.c.account_id == bindparam("of_account"),
+    entities.c.kind.in_(bindparam("of_kinds", expanding=True)),  # else all of the account's would be walked through
+    entities.c.native_id.in_(bindparam("of_ids", expanding=True)),
 )
 _FIRST_SEEN = upsert.insert_once(entities, ("account_id", "kind", "native_id"))
 _CHANGE = Statement(
@@ -48,7 +50,12 @@ def record_seen(
     keys = sorted(newest)  # one order for all, or two could wait on each other
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
-        rows = connection.execute(_KNOWN, {"of_account": account_id, "of_ids": [id_ for _, id_ in some]}).all()
+        asked = {
+            "of_account": account_id,
+            "of_kinds": sorted({kind for kind, _ in some}),
+            "of_ids": [id_ for _, id_ in some],
+        }
+        rows = connection.execute(_KNOWN, asked).all()
         known = {(row.kind, row.native_id): row.status for row in rows}
         first = [
             {"account_id": account_id, "kind": kind, "native_id": id_, "status": newest[kind, id_], "seen_at": at}

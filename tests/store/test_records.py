@@ -325,6 +325,16 @@ async def test_a_large_tree_is_seen_at_once(world: World) -> None:
     assert await world.store.write(entities.record_seen, world.account.id, changed, world.clock.now()) == 13
 
 
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_the_other_entities_of_an_account_are_not_walked_through(world: World) -> None:
+    def plan_of_query(connection: Connection) -> str:
+        asked = entities._KNOWN.params(of_account="a", of_kinds=["campaign", "ad"], of_ids=["1", "2"])
+        query = asked.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+        return " ".join(row.detail for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}"))
+
+    assert "(account_id=? AND kind=? AND native_id=?)" in await world.store.read(plan_of_query)
+
+
 async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
     where = (world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07")
     assert await world.store.read(reports.get, *where[1:]) is None
