@@ -5,6 +5,8 @@ another place is refused like one that was altered. A sealed text is ``<key id>.
 
 A ring is written ``id:base64url of 32 bytes``, comma-separated, the newest first: the first seals, all open. To rotate:
 put a new key in front, re-seal everything (:mod:`adsunify.service.rotating`), then drop the old one.
+
+cryptography is heavy: it is imported when something is sealed or opened.
 """
 
 from __future__ import annotations
@@ -19,8 +21,6 @@ from pathlib import Path
 from typing import TextIO
 
 from attrs import field, frozen
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from .errors import VaultError, refused
 from .wire import canonical
@@ -175,6 +175,8 @@ def _kept(path: Path) -> None:
 
 def seal(ring: KeyRing, place: Place, secret: str) -> str:
     """Encrypt a secret for its place, under the newest key."""
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     nonce = secrets.token_bytes(NONCE_BYTES)
     sealed = AESGCM(ring.keys[ring.newest]).encrypt(nonce, secret.encode("utf-8"), place.authenticated())
     return f"{ring.newest}.{_encoded(nonce + sealed)}"
@@ -182,6 +184,9 @@ def seal(ring: KeyRing, place: Place, secret: str) -> str:
 
 def open_(ring: KeyRing, place: Place, sealed: str) -> str:
     """Decrypt a secret. Raises VaultError: altered, moved from another place, or its key is not in the ring."""
+    from cryptography.exceptions import InvalidTag
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
     id_, _, encoded = sealed.partition(".")
     key = ring.keys.get(id_)
     if key is None:

@@ -22,7 +22,6 @@ from adsunify_mcp import http as mcp
 from . import connect, health, oauth, pages, reference
 from .answering import Handler, answering
 from .metrics import REQUESTS, Requests
-from .openapi import document
 from .problems import limits
 
 log = logging.getLogger("adsunify.server")
@@ -44,10 +43,8 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
         requests.names[route] = endpoint.operation_id
     for path in dict.fromkeys(endpoint.path for endpoint in ENDPOINTS if not endpoint.parameters):
         app.router.add_route("*", PREFIX + path, _only(one.method for one in ENDPOINTS if one.path == path))
-    whole = document(service.settings.base_url)
-    app.router.add_get("/openapi.json", _fixed(dumps(whole).encode("ascii")))
     health.add_routes(app, service)
-    reference.add_routes(app, whole)
+    reference.add_routes(app, service.settings.base_url)
     connect.add_routes(app, service)
     mcp.add_routes(app, service)
     oauth.add_routes(app, service)
@@ -81,13 +78,6 @@ def _only(methods: Iterable[str]) -> Handler:
 
     async def handle(request: web.Request) -> web.StreamResponse:
         raise web.HTTPMethodNotAllowed(request.method, allowed)
-
-    return handle
-
-
-def _fixed(body: bytes) -> Handler:
-    async def handle(request: web.Request) -> web.Response:
-        return web.Response(body=body, content_type="application/json")
 
     return handle
 

@@ -1,4 +1,6 @@
-"""The reference of the API as a page: every endpoint of the contract table, what it takes and what it answers."""
+"""The reference of the API, as a document for machines and as a page: every endpoint of the contract table, what it
+takes and what it answers.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,10 @@ from adsunify.money import AMOUNT
 from adsunify.problems import CODES
 from adsunify.schedule import INSTANT
 from adsunify.validation import FORMS
+from adsunify.wire import dumps
 
 from .examples import BODIES, ID, PATHS, sample
-from .openapi import STATUS_WORDS
+from .openapi import STATUS_WORDS, document
 from .pages.rendering import rendered, spelled
 
 FORMS_IN_WORDS: Mapping[str, str] = {
@@ -54,28 +57,37 @@ class Shown:
     answer: str
 
 
-def add_routes(app: web.Application, document: Mapping[str, Any]) -> None:
-    """``/docs``, made from the same table as ``/openapi.json``, and in parts from that."""
+def add_routes(app: web.Application, base_url: str) -> None:
+    """``/openapi.json`` and ``/docs``. Each is made when it is first asked for: most servers never are."""
+
+    @cache
+    def written() -> bytes:
+        return dumps(document(base_url)).encode("ascii")
 
     @cache
     def page() -> web.Response:
+        whole = document(base_url)
         sections: dict[str, list[Shown]] = {}
         for endpoint in ENDPOINTS:
-            sections.setdefault(endpoint.section, []).append(_shown(endpoint, document))
+            sections.setdefault(endpoint.section, []).append(_shown(endpoint, whole))
         return rendered(
             "reference.html",
             sections=sections,
-            document=document,
+            document=whole,
             prefix=PREFIX,
             statuses={status: STATUS_WORDS[status] for status in ERROR_STATUSES},
             codes=CODES,
         )
 
-    async def answer(request: web.Request) -> web.Response:
+    async def for_machines(request: web.Request) -> web.Response:
+        return web.Response(body=written(), content_type="application/json")
+
+    async def for_readers(request: web.Request) -> web.Response:
         made = page()
         return web.Response(body=made.body, headers=made.headers)
 
-    app.router.add_get("/docs", answer)
+    app.router.add_get("/openapi.json", for_machines)
+    app.router.add_get("/docs", for_readers)
 
 
 def _shown(endpoint: Endpoint, document: Mapping[str, Any]) -> Shown:

@@ -95,13 +95,13 @@ def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App
     """The deployment's application at each network; on the sandbox, the one it knows."""
     apps = {code: App(f"sandbox-{code}", SANDBOX_SECRET) for code in ADAPTERS} if sandbox else {}
     for code in ADAPTERS:
-        if adapter(code).network.login.kind == "credentials":
-            continue  # connected with credentials of its own, never through an application
         client_id = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_ID")
         client_secret = environment.get(f"ADSUNIFY_{code.upper()}_CLIENT_SECRET")
+        if not (client_id or client_secret) or adapter(code).network.login.kind == "credentials":
+            continue  # a network with credentials of its own is never connected through an application
         if client_id and client_secret:
             apps[code] = App(client_id, client_secret)
-        elif client_id or client_secret:
+        else:
             name = f"ADSUNIFY_{code.upper()}_CLIENT_ID"
             raise refused(name, "incomplete", "and its _CLIENT_SECRET are set together, or neither.")
     return apps

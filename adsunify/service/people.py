@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 
-from cryptography.exceptions import InvalidKey
-from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 from sqlalchemy import Connection
 
 from adsunify.actor import Role
@@ -25,12 +23,17 @@ SHORTEST_PASSWORD = 8
 
 def hash_password(password: str) -> str:
     """A password as it is kept: Argon2id in PHC form."""
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id  # heavy, and wanted where passwords are
+
     derive = Argon2id(salt=os.urandom(16), length=32, iterations=PASSES, lanes=LANES, memory_cost=MEMORY_KIB)
     return derive.derive_phc_encoded(password.encode("utf-8"))
 
 
 def password_matches(password: str, kept: str) -> bool:
     """Whether a password is the one that was kept."""
+    from cryptography.exceptions import InvalidKey
+    from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
+
     try:
         Argon2id.verify_phc_encoded(password.encode("utf-8"), kept)
     except InvalidKey:

@@ -23,7 +23,6 @@ from sqlalchemy import (
     TypeDecorator,
     UniqueConstraint,
     false,
-    text,
 )
 
 from adsunify.wire import Json, dumps, loads
@@ -36,6 +35,8 @@ metadata = MetaData(
         "pk": "pk_%(table_name)s",
     }
 )
+WHERE = "where"
+"""Which rows an index holds. As an argument each dialect spells it anew, and every dialect would be imported."""
 
 
 class ExactJson(TypeDecorator[Json]):
@@ -209,12 +210,7 @@ operations = Table(
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
     Index(None, "workspace_id", "credential", "created_at", "id"),
-    Index(
-        "ix_operations_running",
-        "lease_until",
-        sqlite_where=text("status = 'running'"),
-        postgresql_where=text("status = 'running'"),
-    ),
+    Index("ix_operations_running", "lease_until", info={WHERE: "status = 'running'"}),
 )
 
 steps = Table(
@@ -324,13 +320,7 @@ deliveries = Table(
     _at("next_attempt_at", nullable=True),
     _at("created_at"),
     Index(None, "webhook_id", "id"),
-    Index(
-        "ix_deliveries_due",
-        "webhook_id",
-        "next_attempt_at",
-        sqlite_where=text("next_attempt_at IS NOT NULL"),
-        postgresql_where=text("next_attempt_at IS NOT NULL"),
-    ),
+    Index("ix_deliveries_due", "webhook_id", "next_attempt_at", info={WHERE: "next_attempt_at IS NOT NULL"}),
 )
 
 delivery_attempts = Table(

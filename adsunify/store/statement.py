@@ -59,12 +59,11 @@ class Statement:
     """A statement with ``bindparam`` for what changes. Rows have the columns' names as attributes.
 
     Values that the statement does not name are not looked at; a row to be inserted may leave nullable columns out.
-    ``spelled``: the statement by dialect, where SQLAlchemy spells it once for each.
+    Where SQLAlchemy spells it once for each dialect, it is a function of the dialect's name.
     """
 
-    def __init__(self, statement: Fixed | None = None, *, spelled: Mapping[str, Fixed] | None = None) -> None:
+    def __init__(self, statement: Fixed | Callable[[str], Fixed]) -> None:
         self._statement = statement
-        self._spelled = spelled or {}
         self._compiled: dict[str, _Compiled] = {}
 
     def all(self, connection: Connection, values: Values) -> list[Any]:
@@ -97,8 +96,7 @@ class Statement:
         dialect = connection.dialect
         found = self._compiled.get(dialect.name)
         if found is None:
-            statement = self._spelled.get(dialect.name, self._statement)
-            assert statement is not None
+            statement = self._statement(dialect.name) if callable(self._statement) else self._statement
             found = self._compiled[dialect.name] = _compiled(statement, dialect)
         return found
 

@@ -330,14 +330,13 @@ _FULL = {
 }
 """The ids in a JSON list, as the dialects read it."""
 _NEXT = Statement(
-    spelled={
-        name: select(webhooks.c.id, _due_at.label("due_at"))
+    lambda dialect: (
+        select(webhooks.c.id, _due_at.label("due_at"))
         .join(_waiting, _waiting.c.id == webhooks.c.id)
-        .where(webhooks.c.active, webhooks.c.id.not_in(ids))
+        .where(webhooks.c.active, webhooks.c.id.not_in(_FULL[dialect]))
         .order_by("due_at")
         .limit(bindparam("at_most"))
-        for name, ids in _FULL.items()
-    }
+    )
 )
 _DUE = Statement(
     select(deliveries, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"))

@@ -7,14 +7,16 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aiohttp import web
 from attrs import frozen
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from adsunify.networks import adapter
 from adsunify.wire import Json, dumps
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action {targets}; "
@@ -69,6 +71,8 @@ def notice(status: int, title: str, text: str) -> web.Response:
 
 @cache
 def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined  # a server that shows no page goes without
+
     made = Environment(
         loader=PackageLoader("adsunify_server"),
         autoescape=True,

@@ -20,7 +20,7 @@ from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
 from adsunify.store import migrate, open_store
-from adsunify.store.schema import metadata
+from adsunify.store.schema import WHERE, metadata
 
 Execute = Callable[[str], Awaitable[None]]
 
@@ -69,6 +69,24 @@ async def test_the_head_equals_the_metadata(empty_url: str) -> None:
 
     await store.write(anew)
     assert await store.read(shape) == migrated
+    await store.close()
+
+
+def partial(connection: Connection) -> dict[str | None, str]:
+    """The rows that each partial index holds, in one spelling."""
+    found, option = inspect(connection), f"{connection.dialect.name}_where"
+    return {
+        one["name"]: str(one["dialect_options"][option]).strip("()").replace("::text", "")
+        for table in metadata.sorted_tables
+        for one in found.get_indexes(table.name)
+        if option in one.get("dialect_options", {})
+    }
+
+
+async def test_partial_indexes_hold_the_rows_that_the_tables_say(empty_url: str) -> None:
+    store = await open_store(empty_url)
+    indexes = [index for table in metadata.sorted_tables for index in table.indexes]
+    assert await store.read(partial) == {str(one.name): one.info[WHERE] for one in indexes if WHERE in one.info}
     await store.close()
 
 

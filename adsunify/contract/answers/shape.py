@@ -11,6 +11,9 @@ Milliseconds = int
 
 
 class Shape(BaseModel):
-    """The base of every answer shape; members that are left out when they say nothing have a default."""
+    """The base of every answer shape; members that are left out when they say nothing have a default.
 
-    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", populate_by_name=False)
+    Its validator is built when it is first used, which a server never does.
+    """
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid", populate_by_name=False, defer_build=True)
