@@ -19,8 +19,11 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
-from adsunify.store import migrate, open_store
+from adsunify.store import migrate, open_store, operations
+from adsunify.store.operations import Draft
 from adsunify.store.schema import WHERE, metadata
+
+from .world import Hands, made, plan_of
 
 Execute = Callable[[str], Awaitable[None]]
 
@@ -128,6 +131,36 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     store = await open_store(empty_url)
     assert await store.read(differences) == []
     await store.close()
+
+
+BEFORE_PACKING = (
+    "ALTER TABLE operations DROP COLUMN plan",
+    "ALTER TABLE operations ADD COLUMN plan text NOT NULL DEFAULT ''",
+    "UPDATE alembic_version SET version_num = '0005'",
+)
+
+
+async def test_plans_are_packed(empty_url: str) -> None:
+    world = await made(await open_store(empty_url), Hands())
+    plans = [plan_of(f"step{n}") for n in range(501)]
+    drafts = [Draft(world.account.id, plan) for plan in plans]
+    kept = await world.store.write(operations.prepare, world.admin, drafts, world.clock)
+
+    def before(connection: Connection) -> None:
+        for statement in BEFORE_PACKING:
+            connection.execute(text(statement))
+        rows = [
+            {"plan": plan.stored.decode("ascii"), "id": id_}
+            for plan, id_ in zip(plans, kept.operation_ids, strict=True)
+        ]
+        connection.execute(text("UPDATE operations SET plan = :plan WHERE id = :id"), rows)
+
+    await world.store.write(before)
+    await world.store.close()
+    world.store = await open_store(empty_url)
+    assert [(await world.get(id_)).plan() for id_ in kept.operation_ids] == plans
+    assert await world.store.read(differences) == []
+    await world.store.close()
 
 
 def test_a_database_that_is_up_to_date_needs_no_alembic(sqlite_template: Path) -> None:

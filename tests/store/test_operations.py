@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from attrs import evolve
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.operation import REVIEW_MILLISECONDS, TRANSITIONS, Advance
-from adsunify.store import operations
+from adsunify.store import operations, schema
 from adsunify.store.attempts import attempts_of
 from adsunify.store.events import of_operation
 from adsunify.store.operations import Draft, Idempotency
@@ -39,12 +39,15 @@ async def test_the_plan_is_checked_against_its_digest(world: World) -> None:
     operation = await world.prepare()
     assert (await world.get(operation)).plan() == PLAN
 
-    def tamper(connection: Connection) -> None:
-        connection.execute(text("UPDATE operations SET plan = replace(plan, '\"n\"', '\"m\"')"))
+    def tamper(connection: Connection, plan: str) -> None:
+        connection.execute(update(schema.operations).values(plan=plan))
 
-    await world.store.write(tamper)
+    await world.store.write(tamper, PLAN.stored.decode("ascii").replace('"n"', '"m"'))
     with pytest.raises(ValueError, match="digest"):
         (await world.get(operation)).plan()
+    await world.store.write(lambda connection: connection.execute(text("UPDATE operations SET plan = 'not packed'")))
+    with pytest.raises(ValueError, match="packed"):
+        await world.get(operation)
 
 
 async def test_the_event_of_a_preparation_holds_identifiers_only(world: World) -> None:
