@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from time import perf_counter
-from uuid import uuid4
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -37,7 +37,7 @@ def answering(service: Service, requests: Requests) -> Middleware:
         begun = perf_counter()
         proxies = service.settings.proxies
         forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
-        asked = Asked(uuid4().hex, source(proxies, request.remote, forwarded))
+        asked = Asked(secrets.token_hex(16), source(proxies, request.remote, forwarded))
         ASKED.set(asked)
         try:
             answer = await _answer(request, handler, asked.request_id)

@@ -14,7 +14,7 @@ from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import ProviderThrottled, ProviderUnreadable, refused
 from adsunify.problems import error_from
 from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
-from adsunify.wire import Json, loads
+from adsunify.wire import Json, dumps, loads
 
 if TYPE_CHECKING:
     import httpx
@@ -42,7 +42,8 @@ class LocalDoor:
     actor: Actor
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
-        return (await call(self.service, self.actor, endpoint, asked)).envelope()
+        envelope: Mapping[str, Json] = loads(dumps((await call(self.service, self.actor, endpoint, asked)).envelope()))
+        return envelope  # the caller's own, as from a server
 
     async def close(self) -> None:
         await self.service.close()

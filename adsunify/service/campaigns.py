@@ -24,7 +24,7 @@ async def validate(service: Service, actor: Actor, *, account_id: str, campaign:
         "valid": True,
         "network": plan.network,
         "format": chosen.code,
-        "plan": shapes.plan_view(plan.to_json(), plan.digest),
+        "plan": shapes.plan_view(plan),
         "risk": plan.risk,
         "warnings": list(plan.warnings),
     }

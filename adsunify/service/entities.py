@@ -199,7 +199,7 @@ async def validate(
         "valid": True,
         "network": plan.network,
         "action": plan.action,
-        "plan": shapes.plan_view(plan.to_json(), plan.digest),
+        "plan": shapes.plan_view(plan),
         "risk": plan.risk,
         "warnings": list(plan.warnings),
     }

@@ -50,7 +50,7 @@ async def keep(
     kept = await service.store.write(operations.prepare, actor, drafts, service.store.clock, idempotency)
     if kept.replayed:
         return await _replayed(service, actor, kept.operation_ids, many)
-    return _result([shapes.operation(service, made, ()) for made in kept.made], False, many)
+    return _result([shapes.operation(service, record, (), plan) for record, plan in kept.made], False, many)
 
 
 async def _replayed(service: Service, actor: Actor, ids: Sequence[str], many: bool) -> Result:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
+from adsunify.steps import Plan, plan_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
 from adsunify.wire import Json, address
 
 from .core import Service, moment, moment_or_none
 
+REMEMBERED = 256
+"""Plans of some kilobytes each: who waits for an operation reads it again and again."""
 
-def plan_view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
-    """The plan (as JSON) as a reviewer reads it."""
+
+def plan_view(plan: Plan) -> dict[str, Json]:
+    """The plan as a reviewer reads it."""
+    return _view(plan.to_json(), plan.digest)
+
+
+@lru_cache(REMEMBERED)
+def _stored(text: str, digest: str) -> dict[str, Json]:
+    """As :func:`plan_view`, of a stored text, which never changes; ValueError where it has another digest."""
+    return _view(plan_json(text.encode("ascii"), digest), digest)
+
+
+def _view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
     return {"version": plan["version"], "digest": digest, "steps": [_step(step) for step in plan["steps"]]}
 
 
@@ -30,8 +45,13 @@ def _step(step: Mapping[str, Json]) -> dict[str, Json]:
     }
 
 
-def operation(service: Service, record: OperationRecord, attempts: Sequence[Attempt]) -> dict[str, Json]:
-    """An operation with its receipt; lists (records without a plan) leave plan steps out."""
+def operation(
+    service: Service, record: OperationRecord, attempts: Sequence[Attempt], plan: Plan | None = None
+) -> dict[str, Json]:
+    """An operation with its receipt; lists (records without a plan) leave plan steps out.
+
+    ``plan``: the record's own, where it need not be read. What is shown of a plan is shared: nobody changes it.
+    """
     value: dict[str, Json] = {
         "id": record.id,
         "status": record.status,
@@ -46,9 +66,7 @@ def operation(service: Service, record: OperationRecord, attempts: Sequence[Atte
         "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
         "risk": record.risk,
         "warnings": list(record.warnings),
-        "plan": plan_view(record.plan_json(), record.plan_digest)
-        if record.plan_text is not None
-        else {"version": record.plan_version, "digest": record.plan_digest},
+        "plan": _plan(record) if plan is None else plan_view(plan),
         "receipt": {"steps": [receipt(attempt) for attempt in attempts]},
     }
     if record.status == "prepared" and record.next_action:
@@ -60,6 +78,12 @@ def operation(service: Service, record: OperationRecord, attempts: Sequence[Atte
     if record.error is not None:
         value["error"] = dict(record.error)
     return value
+
+
+def _plan(record: OperationRecord) -> dict[str, Json]:
+    if record.plan_text is None:
+        return {"version": record.plan_version, "digest": record.plan_digest}
+    return _stored(record.plan_text, record.plan_digest)
 
 
 def receipt(attempt: Attempt) -> dict[str, Json]:

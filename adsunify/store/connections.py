@@ -366,6 +366,5 @@ def _accounts(rows: Iterable[Any]) -> list[AccountRecord]:
 
 
 def _account(row: Any) -> AccountRecord:
-    values = row._asdict()
-    chosen = values.pop("chosen_extras")
-    return AccountRecord(**{**values, "extras": {**values["extras"], **chosen}})
+    *first, extras, chosen, synced_at, created_at, updated_at = row  # in the order of the record
+    return AccountRecord(*first, {**extras, **chosen}, synced_at, created_at, updated_at)

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, bindparam, insert, select, text, upda
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
 from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
-from adsunify.steps import Plan, of_operation, plan_json
+from adsunify.steps import Plan, of_operation
 from adsunify.wire import Json
 
 from . import events, upsert
@@ -52,12 +52,12 @@ class Idempotency:
 class Prepared:
     """The operations of one prepare call; ``replayed``: an earlier call with the same key had made them, not this one.
 
-    ``made``: those that this call made, as they stand.
+    ``made``: those that this call made, as they stand, with their plans.
     """
 
     operation_ids: tuple[str, ...]
     replayed: bool
-    made: tuple[OperationRecord, ...] = ()
+    made: tuple[tuple[OperationRecord, Plan], ...] = ()
 
 
 @frozen
@@ -102,10 +102,6 @@ class OperationRecord:
     def plan(self) -> Plan:
         """The plan, after its digest was checked (ValueError)."""
         return Plan.from_bytes((self.plan_text or "").encode("ascii"), self.plan_digest)
-
-    def plan_json(self) -> dict[str, Json]:
-        """The plan as JSON, after its digest was checked (ValueError)."""
-        return plan_json((self.plan_text or "").encode("ascii"), self.plan_digest)
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
@@ -208,7 +204,7 @@ def prepare(
             for one in made
         ],
     )
-    return Prepared(ids, False, made)
+    return Prepared(ids, False, tuple((one, draft.plan) for one, draft in zip(made, drafts, strict=True)))
 
 
 def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> OperationRecord:

@@ -20,10 +20,13 @@ from typing import Any
 from aiohttp import web
 
 from adsunify_server.app import application
+from adsunify_server.listening import Runner
 
 from .floor import Campaign
 from .measuring import profile_text
 from .world import opened
+
+SHUTDOWN_SECONDS = 1.0
 
 
 def main() -> None:
@@ -59,8 +62,7 @@ def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
 
 
 @asynccontextmanager
-async def _aiohttp(app: web.Application, listening: socket.socket) -> AsyncIterator[None]:
-    runner = web.AppRunner(app, access_log=None)
+async def _answering(runner: web.AppRunner, listening: socket.socket) -> AsyncIterator[None]:
     await runner.setup()
     await web.SockSite(runner, listening).start()
     yield
@@ -70,7 +72,8 @@ async def _aiohttp(app: web.Application, listening: socket.socket) -> AsyncItera
 @asynccontextmanager
 async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
     service = await opened(database)
-    async with _aiohttp(application(service), listening):
+    runner = Runner(application(service), SHUTDOWN_SECONDS)
+    async with _answering(runner, listening):
         yield
     await service.close()
 
@@ -82,7 +85,7 @@ async def hello(listening: socket.socket) -> AsyncIterator[None]:
 
     app = web.Application()
     app.router.add_get("/", handle)
-    async with _aiohttp(app, listening):
+    async with _answering(web.AppRunner(app, access_log=None), listening):
         yield
 
 
