@@ -14,6 +14,8 @@ import httpx
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.amazon import NETWORK
 
+from . import calls
+
 NA, EU, FE = "advertising-api.amazon.com", "advertising-api-eu.amazon.com", "advertising-api-fe.amazon.com"
 SELLER, VENDOR, YEN = "3301234567890121", "3301234567890122", "9123456789012345"
 PAGES = ("www.amazon.com/ap/oa", "eu.account.amazon.com/ap/oa", "apac.account.amazon.com/ap/oa")
@@ -66,14 +68,8 @@ REPORT: dict[str, Any] = {  # the documentation, word for word
 }  # fmt: skip
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 class Amazon:

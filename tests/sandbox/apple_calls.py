@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -15,6 +16,9 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.apple import NETWORK
+
+from . import calls
+from .calls import body
 
 V1 = "/api.ads.apple.com/v1"
 TOKEN = "/appleid.apple.com/auth/oauth2/token"
@@ -64,17 +68,10 @@ KEYWORD: dict[str, Any] = {
     "bid": {"amount": "1.35", "currency": "EUR"},
 }
 AD: dict[str, Any] = {"name": "Brief name - ad", "creativeId": CREATIVE, "status": "PAUSED"}
-NOTHING = "nothing of this name is sent"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 def _part(value: Any) -> str:
@@ -121,10 +118,6 @@ async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
         web.headers["Authorization"] = f"Bearer {answer.json()['access_token']}"
         web.headers["X-AP-Context"] = f"adAccountId={BERLIN}"
         yield web
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 async def call(web: httpx.AsyncClient, method: str, path: str, sent: Any = None, **more: Any) -> httpx.Response:
@@ -178,11 +171,4 @@ async def example(web: httpx.AsyncClient) -> dict[str, int]:
     return {"campaigns": above, "adgroups": group, "keywords": row["result"]["id"], "ads": ad}
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "apple"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "apple", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

@@ -12,6 +12,9 @@ import httpx
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.chatgpt import NETWORK
 
+from . import calls
+from .calls import body
+
 V1 = "/api.ads.openai.com/v1"
 KEY = "sandbox-chatgpt-key"
 TOKYO, PARIS = "sandbox-chatgpt-key-tokyo", "sandbox-chatgpt-key-paris"
@@ -43,18 +46,11 @@ AD: dict[str, Any] = {
         "file_id": "file_31",
     },
 }
-NOTHING = "nothing of this name is sent"
 _counted = itertools.count()
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -70,10 +66,6 @@ async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
 
 def use(web: httpx.AsyncClient, key: str) -> None:
     web.headers["Authorization"] = f"Bearer {key}"
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 async def post(web: httpx.AsyncClient, path: str, sent: Any = None, **headers: str) -> httpx.Response:
@@ -132,8 +124,7 @@ async def example(web: httpx.AsyncClient) -> dict[str, str]:
 
 
 async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "chatgpt"})).json()["writes"]
-    return [(row["kind"], row["id"]) for row in rows]
+    return [(kind, native_id) for _, kind, native_id in await calls.writes(web)]
 
 
 def date_range(since: str, until: str, **more: str) -> str:

@@ -16,6 +16,8 @@ from adsunify.sandbox import sandbox
 from adsunify.sandbox.framework import Network
 from adsunify.sandbox.networks.google import NETWORK
 
+from . import calls
+
 ADS, ACCOUNTS_HOST, TOKENS = "/googleads.googleapis.com/v26", "/accounts.google.com", "/oauth2.googleapis.com"
 MANAGER, US, JAPAN, DIRECT, CLOSED = "5550001110", "5550001111", "5550001112", "5550002221", "5550003331"
 APP = {"client_id": "sandbox-google", "client_secret": "sandbox-secret"}
@@ -64,18 +66,12 @@ CREATE = json.loads("""
 BUDGET, CAMPAIGN, CRITERION, GROUP, KEYWORD, AD = range(6)
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2027, 2, 10, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2027, 2, 10, 12, tzinfo=UTC)
 
 
 @asynccontextmanager
-async def logged_in(clock: Clock, simulated: Network = NETWORK) -> AsyncIterator[httpx.AsyncClient]:
+async def conversation(clock: Clock, simulated: Network = NETWORK) -> AsyncIterator[httpx.AsyncClient]:
     """A client of a sandbox of its own, logged in, that reaches the manager's clients."""
     async with (
         sandbox(networks=[simulated], clock=clock) as running,

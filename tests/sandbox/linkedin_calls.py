@@ -1,16 +1,18 @@
 """What the tests of the simulated LinkedIn API share: the documented examples, and a logged-in client."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.linkedin import NETWORK
+
+from . import calls
+from .calls import body, consented
 
 REST = "/api.linkedin.com/rest"
 OAUTH = "/www.linkedin.com/oauth/v2"
@@ -27,7 +29,6 @@ CONSENT = {
 HEADERS = {"LinkedIn-Version": "202609", "X-Restli-Protocol-Version": "2.0.0"}
 PARTIAL_UPDATE = {"X-RestLi-Method": "PARTIAL_UPDATE"}
 FINDER = {"X-RestLi-Method": "FINDER"}
-NOTHING = "nothing of this name is sent"
 LOCATIONS = "urn:li:adTargetingFacet:locations"
 TARGETING: dict[str, Any] = {
     "include": {
@@ -73,14 +74,8 @@ CREATIVE: dict[str, Any] = {
 EVERY = "search=(status:(values:List(ACTIVE,PAUSED,DRAFT)))"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -94,16 +89,8 @@ async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.Asyn
 
 
 async def code(web: httpx.AsyncClient, **consent: str) -> str:
-    """A fresh code, after a person has pressed the one button."""
-    page = await web.get(f"{OAUTH}/authorization", params={**CONSENT, **consent})
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200, page.text
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
-    assert given["state"] == ["s1"]
-    return given["code"][0]
+    """A fresh code."""
+    return (await consented(web, f"{OAUTH}/authorization", {**CONSENT, **consent}))["code"]
 
 
 async def form(web: httpx.AsyncClient, path: str, **members: str) -> httpx.Response:
@@ -119,10 +106,6 @@ async def token(web: httpx.AsyncClient, **members: str) -> httpx.Response:
     return await form(
         web, "accessToken", **{"grant_type": "authorization_code", "redirect_uri": CALLBACK, **members}
     )  # fmt: skip
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 def address(what: str, account: str = US_ACCOUNT) -> str:
@@ -193,11 +176,6 @@ async def activated(web: httpx.AsyncClient, made: dict[str, str]) -> None:
     done(await change(web, made["creative"], intendedStatus="ACTIVE"))
     done(await change(web, made["campaign"], status="ACTIVE"))
     done(await change(web, made["group"], status="ACTIVE"))
-
-
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes")).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
 
 
 async def fault(web: httpx.AsyncClient, **told: Any) -> None:

@@ -1,17 +1,19 @@
 """What the tests of the simulated Meta Marketing API share: the documented example, and a logged-in client."""
 
 import json
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.meta import NETWORK
+
+from . import calls
+from .calls import NOTHING, consented
 
 GRAPH = "/graph.facebook.com/v26.0"
 DIALOG = "/www.facebook.com/v26.0/dialog/oauth"
@@ -62,19 +64,12 @@ AD: dict[str, Any] = {
     "creative": {"creative_id": "6103"},
     "status": "PAUSED",
 }
-NOTHING = "nothing of this name is sent"
 NO_BID = {"bid_strategy": "LOWEST_COST_WITHOUT_CAP", "bid_amount": NOTHING, "billing_event": "IMPRESSIONS"}
 LIFETIME = {"daily_budget": NOTHING, "lifetime_budget": 90000, "end_time": "2027-03-31T21:59:59+0000"}
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2027, 1, 20, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2027, 1, 20, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -87,13 +82,7 @@ async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
 
 async def token(web: httpx.AsyncClient) -> dict[str, Any]:
     """A fresh token, after a person has pressed the one button."""
-    page = await web.get(DIALOG, params=CONSENT)
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    code = parse_qs(urlsplit(pressed.headers["Location"]).query)["code"][0]
+    code = (await consented(web, DIALOG, CONSENT))["code"]
     answer = await web.get(f"{GRAPH}/oauth/access_token", params={**APP, "redirect_uri": CALLBACK, "code": code})
     assert answer.status_code == 200
     issued: dict[str, Any] = answer.json()
@@ -138,11 +127,6 @@ async def example(web: httpx.AsyncClient, account: str = "act_7007") -> list[str
     ]
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "meta"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
 def refused(answer: httpx.Response, code: int, field: str | None = None, subcode: int | None = None) -> dict[str, Any]:
     """The error, in the documented shape."""
     assert answer.status_code >= 400, answer.text
@@ -160,9 +144,7 @@ def refused(answer: httpx.Response, code: int, field: str | None = None, subcode
     return error
 
 
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "meta", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)
 
 
 def targeting(**members: Any) -> dict[str, Any]:

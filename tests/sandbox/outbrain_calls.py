@@ -4,12 +4,16 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.outbrain import NETWORK
+
+from . import calls
+from .calls import body
 
 BASE = "/api.outbrain.com/amplify/v0.1"
 USER = ("sandbox-outbrain", "sandbox-secret")
@@ -34,17 +38,10 @@ LINK: dict[str, Any] = {
     "description": "Short body", "sectionName": "Example Shop",
     "imageMetadata": {"url": "https://shop.example/sleep.jpg"},
 }  # fmt: skip
-NOTHING = "nothing of this name is sent"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -61,10 +58,6 @@ async def log_in(web: httpx.AsyncClient) -> str:
     assert answer.status_code == 200, answer.text
     web.headers["OB-TOKEN-V1"] = answer.json()["OB-TOKEN-V1"]
     return str(answer.json()["OB-TOKEN-V1"])
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 async def send(web: httpx.AsyncClient, method: str, path: str, content: Any) -> httpx.Response:
@@ -110,11 +103,4 @@ async def example(web: httpx.AsyncClient) -> dict[str, str]:
     return {"budget": first, "campaign": second, "promotedLink": await link(web, second)}
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "outbrain"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "outbrain", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

@@ -1,16 +1,18 @@
 """What the tests of the simulated Pinterest API share: the documented examples, and a logged-in client."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.pinterest import NETWORK
+
+from . import calls
+from .calls import body, consented
 
 V5 = "/api.pinterest.com/v5"
 CONSENT_PAGE = "/www.pinterest.com/oauth/"
@@ -76,17 +78,10 @@ REPORT: dict[str, Any] = {
     "columns": ["SPEND_IN_MICRO_DOLLAR", "TOTAL_IMPRESSION", "TOTAL_CLICKTHROUGH"],
     "report_format": "JSON",
 }
-NOTHING = "nothing of this name is sent"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 10, 31, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -100,26 +95,14 @@ async def conversation(clock: Clock, **consent: str) -> AsyncIterator[httpx.Asyn
 
 
 async def code(web: httpx.AsyncClient, **consent: str) -> str:
-    """A fresh code, after a person has pressed the one button."""
-    page = await web.get(CONSENT_PAGE, params={**CONSENT, **consent})
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200, page.text
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
-    assert given["state"] == ["s1"]
-    return given["code"][0]
+    """A fresh code."""
+    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
 async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     if form.get("grant_type") == "authorization_code":
         form = {"redirect_uri": CALLBACK, "continuous_refresh": "true", **form}
     return await web.post(f"{V5}/oauth/token", data=form, auth=APP)
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 async def post(web: httpx.AsyncClient, what: str, sent: Any, account: str = NEW_YORK) -> httpx.Response:
@@ -190,11 +173,4 @@ async def example(web: httpx.AsyncClient) -> dict[str, str]:
     return made
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "pinterest"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "pinterest", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

@@ -1,16 +1,18 @@
 """What the tests of the simulated Reddit Ads API share: the documented example, and a logged-in client."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.reddit import NETWORK
+
+from . import calls
+from .calls import NOTHING, consented
 
 HOST = "https://ads-api.reddit.com"
 V3 = "/ads-api.reddit.com/api/v3"
@@ -55,17 +57,10 @@ AD_GROUP: dict[str, Any] = {
     },
 }
 AD: dict[str, Any] = {"name": "Autumn launch", "configured_status": "PAUSED", "post_id": "t3_abc123"}
-NOTHING = "nothing of this name is sent"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -90,16 +85,8 @@ async def log_in(web: httpx.AsyncClient, **consent: str) -> dict[str, Any]:
 
 
 async def code(web: httpx.AsyncClient, **consent: str) -> str:
-    """A fresh code, after a person has pressed the one button."""
-    page = await web.get(CONSENT_PAGE, params={**CONSENT, **consent})
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200, page.text
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
-    assert given["state"] == ["s1"]
-    return given["code"][0]
+    """A fresh code."""
+    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
 async def token(web: httpx.AsyncClient, app: tuple[str, str] = APP, **form: str) -> httpx.Response:
@@ -178,11 +165,4 @@ async def every(web: httpx.AsyncClient, path: str, **query: Any) -> list[dict[st
         page = answer.json()
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "reddit"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "reddit", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

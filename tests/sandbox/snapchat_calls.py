@@ -1,16 +1,18 @@
 """What the tests of the simulated Snap Marketing API share: the documented examples, and a logged-in client."""
 
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.snapchat import NETWORK
+
+from . import calls
+from .calls import body, consented
 
 V1 = "/adsapi.snapchat.com/v1"
 CONSENT_PAGE = "/accounts.snapchat.com/login/oauth2/authorize"
@@ -63,17 +65,10 @@ READ_ONLY = (
     "effective_status", "targeting_reach_status", "deleted", "render_type", "creation_state",
 )  # fmt: skip
 WORDS = {"campaigns": "campaign", "adsquads": "adsquad", "ads": "ad", "creatives": "creative"}
-NOTHING = "nothing of this name is sent"
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
 
 @asynccontextmanager
@@ -92,26 +87,14 @@ async def log_in(web: httpx.AsyncClient, **consent: str) -> None:
 
 
 async def code(web: httpx.AsyncClient, **consent: str) -> str:
-    """A fresh code, after a person has pressed the one button."""
-    page = await web.get(CONSENT_PAGE, params={**CONSENT, **consent})
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200, page.text
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    assert pressed.status_code == 302
-    given = parse_qs(urlsplit(pressed.headers["Location"]).query)
-    assert given["state"] == ["s1"]
-    return given["code"][0]
+    """A fresh code."""
+    return (await consented(web, CONSENT_PAGE, {**CONSENT, **consent}))["code"]
 
 
 async def token(web: httpx.AsyncClient, **form: str) -> httpx.Response:
     if form.get("grant_type") == "authorization_code":
         form = {"redirect_uri": CALLBACK, **form}
     return await web.post(TOKEN, data={"client_id": "sandbox-snapchat", "client_secret": "sandbox-secret", **form})
-
-
-def body(values: dict[str, Any], **change: Any) -> dict[str, Any]:
-    return {name: value for name, value in {**values, **change}.items() if value is not NOTHING}
 
 
 async def write(web: httpx.AsyncClient, method: str, above: str, word: str, *items: dict[str, Any]) -> httpx.Response:
@@ -189,11 +172,4 @@ async def example(web: httpx.AsyncClient) -> dict[str, str]:
     return found
 
 
-async def writes(web: httpx.AsyncClient) -> list[tuple[str, str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "snapchat"})).json()["writes"]
-    return [(row["method"], row["kind"], row["id"]) for row in rows]
-
-
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "snapchat", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

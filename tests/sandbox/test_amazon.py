@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,8 +22,6 @@ from tests.sandbox.amazon_calls import (
     TOKENS,
     Amazon,
     Clock,
-    above,
-    connected,
     consent,
     reason_of,
     redeem,
@@ -32,29 +29,8 @@ from tests.sandbox.amazon_calls import (
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with connected(clock) as amazon:
-        yield amazon
-
-
-@pytest.fixture
 def http(amazon: Amazon) -> httpx.AsyncClient:
     return amazon.http
-
-
-@pytest.fixture
-async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", CAMPAIGN)
-
-
-@pytest.fixture
-async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await above(amazon, campaign)
 
 
 @pytest.mark.parametrize("page", PAGES)

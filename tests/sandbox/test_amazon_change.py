@@ -1,6 +1,5 @@
 """The simulated Amazon Ads network: updates, deletion, lists."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,33 +13,10 @@ from tests.sandbox.amazon_calls import (
     PRODUCT_AD,
     Amazon,
     Clock,
-    above,
     budget,
-    connected,
     reason_of,
     redone,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with connected(clock) as amazon:
-        yield amazon
-
-
-@pytest.fixture
-async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", CAMPAIGN)
-
-
-@pytest.fixture
-async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await above(amazon, campaign)
 
 
 async def test_updates_are_partial(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:

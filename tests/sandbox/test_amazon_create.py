@@ -1,7 +1,6 @@
 """The simulated Amazon Ads network: the four documented steps, and what is refused in them."""
 
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -21,33 +20,10 @@ from tests.sandbox.amazon_calls import (
     YEN,
     Amazon,
     Clock,
-    above,
     budget,
-    connected,
     reason_of,
     redone,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with connected(clock) as amazon:
-        yield amazon
-
-
-@pytest.fixture
-async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", CAMPAIGN)
-
-
-@pytest.fixture
-async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await above(amazon, campaign)
 
 
 async def test_the_four_steps_of_the_documentation(amazon: Amazon, campaign: str, parents: dict[str, str]) -> None:

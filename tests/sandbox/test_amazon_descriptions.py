@@ -2,7 +2,6 @@
 
 import json
 import os
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -19,33 +18,9 @@ from tests.sandbox.amazon_calls import (
     KEYWORD,
     PRODUCT_AD,
     Amazon,
-    Clock,
-    above,
-    connected,
     eligible,
     metadata,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with connected(clock) as amazon:
-        yield amazon
-
-
-@pytest.fixture
-async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", CAMPAIGN)
-
-
-@pytest.fixture
-async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await above(amazon, campaign)
 
 
 def described(name: str, schema: str) -> Draft202012Validator:

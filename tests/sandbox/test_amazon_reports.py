@@ -1,6 +1,5 @@
 """The simulated Amazon Ads network: products, suggestions, budget usage, reports."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,7 +8,6 @@ import pytest
 
 from adsunify.sandbox.networks.amazon.columns import REPORT_TYPES
 from tests.sandbox.amazon_calls import (
-    CAMPAIGN,
     EU,
     FE,
     KEYWORD,
@@ -22,34 +20,11 @@ from tests.sandbox.amazon_calls import (
     YEN,
     Amazon,
     Clock,
-    above,
-    connected,
     eligible,
     metadata,
     redone,
     unpacked,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
-    async with connected(clock) as amazon:
-        yield amazon
-
-
-@pytest.fixture
-async def campaign(amazon: Amazon) -> str:
-    return await amazon.made("campaigns", CAMPAIGN)
-
-
-@pytest.fixture
-async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
-    return await above(amazon, campaign)
 
 
 async def test_eligibility(amazon: Amazon) -> None:

@@ -1,6 +1,5 @@
 """The simulated Apple Ads Platform API over real HTTP: logging in, accounts, the documented example, catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -12,32 +11,18 @@ from tests.sandbox.apple_calls import (
     INVOICE,
     MAPS,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     Clock,
     call,
     client_secret,
-    conversation,
     example,
     keywords,
     refused,
     result,
     tell,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
+from tests.sandbox.calls import NOTHING, writes
 
 # The whole way
 

@@ -1,6 +1,5 @@
 """The simulated Apple Ads Platform API over real HTTP: rules of creating, lists, updates, deletes, bulk calls."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
@@ -18,30 +17,19 @@ from tests.sandbox.apple_calls import (
     KEYWORD,
     MAPS,
     NEW_YORK,
-    NOTHING,
     OTHER_APP,
     PENDING,
     TOKYO,
-    Clock,
     ad_group,
-    body,
     call,
     campaign,
-    conversation,
     example,
     keywords,
     refused,
     result,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(Clock()) as web:
-        yield web
-
+from tests.sandbox.calls import NOTHING, body, writes
 
 TARGETING = CAMPAIGN["targeting"]
 BIDDING = AD_GROUP["bidStrategy"]

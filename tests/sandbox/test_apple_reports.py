@@ -1,21 +1,14 @@
 """The reports of the simulated Apple Ads Platform API over real HTTP."""
 
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.sandbox.apple_calls import TOKYO, Clock, conversation, refused, result
+from tests.sandbox.apple_calls import TOKYO, refused, result
 
 EVERGREEN, GONE = "700111", "700121"
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(Clock()) as web:
-        yield web
 
 
 def asked(start: str, end: str, *campaigns: str, granularity: str | None = "DAILY", **more: Any) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """The simulated OpenAI Advertiser API over real HTTP: keys, the documented example, lists, catalogs, changes."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import body
 from tests.sandbox.chatgpt_calls import (
     AD,
     CAMPAIGN,
@@ -16,9 +16,7 @@ from tests.sandbox.chatgpt_calls import (
     Clock,
     ad,
     ad_group,
-    body,
     campaign,
-    conversation,
     example,
     good,
     post,
@@ -27,18 +25,6 @@ from tests.sandbox.chatgpt_calls import (
     use,
     writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # The whole way
 

@@ -1,24 +1,20 @@
 """The simulated OpenAI Advertiser API over real HTTP: what creating takes and refuses, and faults."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body
 from tests.sandbox.chatgpt_calls import (
     AD,
     AD_GROUP,
     CAMPAIGN,
-    NOTHING,
     PARIS,
     TOKYO,
     V1,
-    Clock,
     ad_group,
-    body,
     campaign,
-    conversation,
     good,
     post,
     read,
@@ -29,12 +25,6 @@ from tests.sandbox.chatgpt_calls import (
 
 DAILY, LIFETIME = "daily_spend_limit_micros", "lifetime_spend_limit_micros"
 GOAL = {"bidding_type": "conversions", "conversion_event_setting_ids": ["ces_501"]}
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(Clock()) as web:
-        yield web
 
 
 async def test_what_is_not_told(web: httpx.AsyncClient) -> None:

@@ -1,6 +1,5 @@
 """The simulated OpenAI Advertiser API over real HTTP: delivery and conversions."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -16,7 +15,6 @@ from tests.sandbox.chatgpt_calls import (
     ad,
     ad_group,
     campaign,
-    conversation,
     date_range,
     good,
     post,
@@ -33,17 +31,6 @@ FIELDS = [
 ]  # fmt: skip
 # The documented example: the first seven days of November in Paris.
 WEEK = {"start": 1793487600, "end": 1794092400}
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 def query(since: Any = "2026-11-01", until: Any = "2026-11-07", **change: Any) -> dict[str, Any]:

@@ -51,6 +51,8 @@ from adsunify.sandbox.framework import (
     write_json,
 )
 
+from . import calls
+
 HOST, LOGIN_HOST, FILES = "ads.example", "login.example", "files.example"
 LOGIN = Login(
     pages=((LOGIN_HOST, "/oauth"),), needed=("ads",), allowed=("read",), access_seconds=60, access_prefix="Tiny|"
@@ -61,14 +63,8 @@ CAMPAIGN = record(
 )
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2027, 1, 1, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2027, 1, 1, tzinfo=UTC)
 
 
 def problem(request: Request, problem: Problem) -> Answer:

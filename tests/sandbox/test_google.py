@@ -2,7 +2,6 @@
 
 import base64
 import hashlib
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -29,7 +28,6 @@ from tests.sandbox.google_calls import (
     Clock,
     changed,
     code,
-    logged_in,
     named,
     redeem,
     refusal,
@@ -38,17 +36,6 @@ from tests.sandbox.google_calls import (
     send,
     writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with logged_in(clock) as web:
-        yield web
 
 
 # Log-in -----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,10 @@
 """The simulated Google Ads API: updates by mask, removal, criteria, goals."""
 
 import copy
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
-import pytest
 
 from tests.sandbox.google_calls import (
     AD,
@@ -19,7 +17,6 @@ from tests.sandbox.google_calls import (
     Clock,
     changed,
     log_in,
-    logged_in,
     mutate,
     named,
     refusal,
@@ -29,17 +26,6 @@ from tests.sandbox.google_calls import (
     update,
     writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with logged_in(clock) as web:
-        yield web
 
 
 async def test_masks(web: httpx.AsyncClient) -> None:

@@ -2,7 +2,7 @@
 
 import copy
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -25,7 +25,6 @@ from tests.sandbox.google_calls import (
     changed,
     ids,
     log_in,
-    logged_in,
     mutate,
     named,
     refusal,
@@ -34,17 +33,6 @@ from tests.sandbox.google_calls import (
     texts,
     writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with logged_in(clock) as web:
-        yield web
 
 
 async def test_the_create_of_the_documentation(web: httpx.AsyncClient) -> None:

@@ -1,6 +1,5 @@
 """The simulated Google Ads API: the documented queries, pages, insights, catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -26,9 +25,9 @@ from tests.sandbox.google_calls import (
     US,
     Clock,
     changed,
+    conversation,
     ids,
     log_in,
-    logged_in,
     named,
     refusal,
     rows,
@@ -36,18 +35,6 @@ from tests.sandbox.google_calls import (
     send,
     writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with logged_in(clock) as web:
-        yield web
-
 
 # Queries ----------------------------------------------------------------------------------------------------------
 DOCUMENTED_QUERIES = (
@@ -221,7 +208,7 @@ async def test_search_takes_no_page_size_and_no_foreign_token(web: httpx.AsyncCl
 
 
 async def test_pages(clock: Clock) -> None:
-    async with logged_in(clock, network(page_size=2)) as web:
+    async with conversation(clock, network(page_size=2)) as web:
         query, token, pages = "SELECT language_constant.id FROM language_constant LIMIT 5", "", []
         while True:
             more = {"pageToken": token} if token else {}

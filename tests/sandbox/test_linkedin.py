@@ -1,11 +1,11 @@
 """The simulated LinkedIn API, whole paths: log-in, accounts, create, activate, read, report."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.linkedin_calls import (
     APP,
     CALLBACK,
@@ -30,20 +30,7 @@ from tests.sandbox.linkedin_calls import (
     read,
     refused,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as client:
-        yield client
-
 
 # The documented example
 

@@ -1,12 +1,11 @@
 """The simulated LinkedIn API: updates, deletes and batches."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
-import pytest
 
+from tests.sandbox.calls import body, writes
 from tests.sandbox.linkedin_calls import (
     CAMPAIGN,
     CREATIVE,
@@ -17,9 +16,7 @@ from tests.sandbox.linkedin_calls import (
     Clock,
     activated,
     address,
-    body,
     change,
-    conversation,
     created,
     done,
     entity,
@@ -27,7 +24,6 @@ from tests.sandbox.linkedin_calls import (
     fault,
     post,
     refused,
-    writes,
 )
 
 START, END = 1793520000000, 1794729600000
@@ -37,17 +33,6 @@ DEFAULT_GROUP = "adCampaignGroups/60518121035"
 
 def usd(amount: str) -> dict[str, str]:
     return {"amount": amount, "currencyCode": "USD"}
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as client:
-        yield client
 
 
 async def test_a_partial_update_changes_only_what_it_names(web: httpx.AsyncClient) -> None:

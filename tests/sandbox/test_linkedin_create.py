@@ -1,30 +1,26 @@
 """The simulated LinkedIn API: what creation refuses."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.linkedin_calls import (
     CAMPAIGN,
     CREATIVE,
     ENTERPRISE,
     GROUP,
     LOCATIONS,
-    NOTHING,
     TOKYO,
     VIEWED,
     Clock,
-    body,
-    conversation,
     created,
     entity,
     example,
     post,
     refused,
-    writes,
 )
 
 START, END = 1793520000000, 1794729600000
@@ -39,17 +35,6 @@ def usd(amount: str, currency: str = "USD") -> dict[str, str]:
 
 def placed(*clauses: Any, **more: Any) -> dict[str, Any]:
     return {"include": {"and": [PLACE, *clauses]}, **more}
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as client:
-        yield client
 
 
 GROUPS_REFUSED: list[tuple[dict[str, Any], str]] = [

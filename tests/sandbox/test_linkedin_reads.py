@@ -1,13 +1,12 @@
 """The simulated LinkedIn API: Rest.li queries, cursors, figures and catalogs."""
 
-from collections.abc import AsyncIterator
 from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
 import httpx
-import pytest
 
+from tests.sandbox.calls import body
 from tests.sandbox.linkedin_calls import (
     CREATIVE,
     EVERY,
@@ -19,7 +18,6 @@ from tests.sandbox.linkedin_calls import (
     Clock,
     activated,
     address,
-    body,
     conversation,
     created,
     example,
@@ -36,12 +34,6 @@ FIELDS = (
 OCTOBER = "dateRange=(start:(year:2026,month:10,day:1),end:(year:2026,month:10,day:31))"
 DAILY = f"adAnalytics?q=analytics&pivot=ACCOUNT&timeGranularity=DAILY&{OCTOBER}&{ACCOUNTS}&{FIELDS}"
 CRITERIA = "(include:(and:List((or:(urn%3Ali%3AadTargetingFacet%3Alocations:List(urn%3Ali%3Ageo%3A103644278))))))"
-
-
-@pytest.fixture
-async def web() -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(Clock()) as client:
-        yield client
 
 
 # Queries

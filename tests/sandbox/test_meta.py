@@ -3,13 +3,13 @@
 import hashlib
 import hmac
 import json
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.meta_calls import (
     APP,
     CALLBACK,
@@ -19,7 +19,6 @@ from tests.sandbox.meta_calls import (
     GRAPH,
     SCOPES,
     Clock,
-    conversation,
     example,
     made,
     post,
@@ -27,19 +26,7 @@ from tests.sandbox.meta_calls import (
     refused,
     tell,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:

@@ -1,13 +1,13 @@
 """The simulated Meta Marketing API over real HTTP: updates, deletes, nodes and lists."""
 
 import json
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.meta_calls import (
     ADSET,
     CAMPAIGN,
@@ -16,7 +16,6 @@ from tests.sandbox.meta_calls import (
     LIFETIME,
     NORWAY,
     Clock,
-    conversation,
     example,
     form,
     made,
@@ -25,20 +24,7 @@ from tests.sandbox.meta_calls import (
     refused,
     targeting,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # Update and delete
 

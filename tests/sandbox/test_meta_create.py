@@ -1,13 +1,13 @@
 """The simulated Meta Marketing API over real HTTP: what can be created, and what is refused."""
 
 import re
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, writes
 from tests.sandbox.meta_calls import (
     AD,
     ADSET,
@@ -17,9 +17,7 @@ from tests.sandbox.meta_calls import (
     LIFETIME,
     LINK_DATA,
     NO_BID,
-    NOTHING,
     Clock,
-    conversation,
     example,
     form,
     made,
@@ -27,20 +25,7 @@ from tests.sandbox.meta_calls import (
     read,
     refused,
     targeting,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # Create
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,32 +10,8 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from tests.sandbox.meta_calls import (
-    GRAPH,
-    NOTHING,
-    Clock,
-    conversation,
-    example,
-    form,
-    post,
-    read,
-    refused,
-    tell,
-    token,
-    writes,
-)
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
+from tests.sandbox.calls import NOTHING, writes
+from tests.sandbox.meta_calls import GRAPH, Clock, example, form, post, read, refused, tell, token
 
 # Insights
 

@@ -1,6 +1,5 @@
 """The simulated Amplify API over real HTTP: logging in, marketers, the documented example, lists, catalogs, reports."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.sandbox.calls import body, writes
 from tests.sandbox.outbrain_calls import (
     BASE,
     BERLIN,
@@ -18,10 +18,8 @@ from tests.sandbox.outbrain_calls import (
     TOKYO,
     USER,
     Clock,
-    body,
     budget,
     campaign,
-    conversation,
     done,
     example,
     link,
@@ -30,20 +28,7 @@ from tests.sandbox.outbrain_calls import (
     refused,
     send,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # The whole way
 

@@ -1,12 +1,12 @@
 """What the simulated Amplify API refuses, and what it changes."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.outbrain_calls import (
     BASE,
     BERLIN,
@@ -15,13 +15,10 @@ from tests.sandbox.outbrain_calls import (
     LIFETIME,
     LINK,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     Clock,
-    body,
     budget,
     campaign,
-    conversation,
     done,
     example,
     link,
@@ -30,20 +27,7 @@ from tests.sandbox.outbrain_calls import (
     refused,
     send,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # Budgets
 

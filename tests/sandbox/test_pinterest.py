@@ -1,12 +1,11 @@
 """The simulated Pinterest API over real HTTP: logging in, accounts, the documented example, boards and catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
-import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.pinterest_calls import (
     APP,
     CALLBACK,
@@ -27,20 +26,7 @@ from tests.sandbox.pinterest_calls import (
     refused,
     tell,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # The whole way
 

@@ -1,23 +1,20 @@
 """The simulated Pinterest API over real HTTP: updates, archiving and lists."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.pinterest_calls import (
     AD,
     AD_GROUP,
     CAMPAIGN,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     V5,
     Clock,
-    body,
-    conversation,
     data,
     example,
     exception,
@@ -27,19 +24,7 @@ from tests.sandbox.pinterest_calls import (
     read,
     refused,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def campaign(web: httpx.AsyncClient, **change: Any) -> dict[str, Any]:

@@ -1,23 +1,20 @@
 """The simulated Pinterest API over real HTTP: what can be created, and what is refused."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
 
 import httpx
-import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.pinterest_calls import (
     AD,
     AD_GROUP,
     CAMPAIGN,
     KEYWORDS,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     V5,
     Clock,
-    body,
     conversation,
     data,
     exception,
@@ -26,19 +23,7 @@ from tests.sandbox.pinterest_calls import (
     read,
     refused,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def test_what_is_left_out(web: httpx.AsyncClient, clock: Clock) -> None:

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import os
-from collections.abc import AsyncIterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import httpx
 import pytest
 
 from adsunify.sandbox.networks.pinterest.columns import SYNC, in_jobs
+from tests.sandbox.calls import writes
 from tests.sandbox.pinterest_calls import (
     BERLIN,
     LONDON,
@@ -21,29 +21,16 @@ from tests.sandbox.pinterest_calls import (
     TOKYO,
     V5,
     Clock,
-    conversation,
     data,
     example,
     patch,
     read,
     refused,
     tell,
-    writes,
 )
 
 OCTOBER = {"start_date": "2026-10-01", "end_date": "2026-10-31", "granularity": "DAY"}
 COLUMNS = "SPEND_IN_MICRO_DOLLAR,TOTAL_IMPRESSION"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def rows(web: httpx.AsyncClient, account: str = NEW_YORK, of: str = "", **query: Any) -> list[dict[str, Any]]:

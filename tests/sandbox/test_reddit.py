@@ -1,12 +1,12 @@
 """The simulated Reddit Ads API over real HTTP: logging in, accounts, the documented example, lists, catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.reddit_calls import (
     ADELAIDE,
     APP,
@@ -35,20 +35,7 @@ from tests.sandbox.reddit_calls import (
     send,
     tell,
     token,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # The whole way
 

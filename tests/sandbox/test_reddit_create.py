@@ -1,22 +1,20 @@
 """What the simulated Reddit Ads API refuses to make and to change, and what becomes of what it takes."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, writes
 from tests.sandbox.reddit_calls import (
     AD,
     AD_GROUP,
     CAMPAIGN,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     V3,
     Clock,
-    conversation,
     create,
     done,
     every,
@@ -29,20 +27,7 @@ from tests.sandbox.reddit_calls import (
     refused,
     send,
     tell,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 OPTIMIZED = {
     **CAMPAIGN, "is_campaign_budget_optimization": True, "goal_type": "DAILY_SPEND", "goal_value": 50000000,

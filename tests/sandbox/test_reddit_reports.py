@@ -1,6 +1,5 @@
 """Reports of the simulated Reddit Ads API."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -36,17 +35,6 @@ ASKED: dict[str, Any] = {
         "CONVERSION_PURCHASE_TOTAL_VALUE",
     ],
 }  # fmt: skip
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def report(web: httpx.AsyncClient, account: str = NEW_YORK, **change: Any) -> list[dict[str, Any]]:

@@ -1,6 +1,5 @@
 """The simulated Snap Marketing API over real HTTP: logging in, accounts, the documented example, lists, catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -8,6 +7,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
+from tests.sandbox.calls import writes
 from tests.sandbox.snapchat_calls import (
     CONSENT,
     CONSENT_PAGE,
@@ -19,7 +19,6 @@ from tests.sandbox.snapchat_calls import (
     Clock,
     campaign,
     code,
-    conversation,
     example,
     log_in,
     made,
@@ -30,20 +29,7 @@ from tests.sandbox.snapchat_calls import (
     token,
     whole,
     write,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
-
 
 # The whole way
 

@@ -1,22 +1,19 @@
 """The simulated Snap Marketing API over real HTTP: PUT replaces the whole object, DELETE only marks."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.snapchat_calls import (
     NEW_YORK,
-    NOTHING,
     TOKYO,
     V1,
     Clock,
     ad_squad,
-    body,
     campaign,
-    conversation,
     example,
     failed,
     made,
@@ -26,19 +23,7 @@ from tests.sandbox.snapchat_calls import (
     tell,
     whole,
     write,
-    writes,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 async def put(web: httpx.AsyncClient, word: str, native_id: str, **change: Any) -> httpx.Response:

@@ -1,12 +1,12 @@
 """The simulated Snap Marketing API over real HTTP: what a create accepts, makes of it, refuses."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING, body, writes
 from tests.sandbox.snapchat_calls import (
     AD,
     AD_SQUAD,
@@ -14,35 +14,20 @@ from tests.sandbox.snapchat_calls import (
     CAMPAIGN,
     CREATIVE,
     NEW_YORK,
-    NOTHING,
     TOKYO,
     V1,
     Clock,
     ad_squad,
-    body,
     campaign,
-    conversation,
     failed,
     made,
     one,
     refused,
     tell,
     write,
-    writes,
 )
 
 PATH = f"adaccounts/{NEW_YORK}"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The simulated Snap Marketing API over real HTTP: statistics."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -8,19 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 import pytest
 
-from tests.sandbox.snapchat_calls import (
-    BERLIN,
-    NEW_YORK,
-    TOKYO,
-    V1,
-    Clock,
-    campaign,
-    conversation,
-    read,
-    refused,
-    tell,
-    writes,
-)
+from tests.sandbox.calls import writes
+from tests.sandbox.snapchat_calls import BERLIN, NEW_YORK, TOKYO, V1, Clock, campaign, read, refused, tell
 
 FIELDS = "impressions,swipes,spend,video_views,conversion_purchases,conversion_purchases_value"
 DAYS: dict[str, Any] = {
@@ -33,17 +21,6 @@ DAYS: dict[str, Any] = {
     "swipe_up_attribution_window": "28_DAY",
     "view_attribution_window": "1_DAY",
 }
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def web(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
-    async with conversation(clock) as web:
-        yield web
 
 
 def each(answer: Any) -> list[list[dict[str, Any]]]:

@@ -7,6 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.sandbox.calls import NOTHING
 from tests.sandbox.tiktok_calls import (
     AD,
     AD_GROUP,
@@ -17,7 +18,6 @@ from tests.sandbox.tiktok_calls import (
     INFO,
     NEW_YORK,
     NO_BID,
-    NOTHING,
     SMART_AD,
     SMART_AD_GROUP,
     SMART_CAMPAIGN,

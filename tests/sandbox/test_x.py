@@ -1,6 +1,5 @@
 """The simulated X Ads network: the three legs of OAuth 1.0a, signatures, accounts, and faults."""
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
 from typing import Any
 
@@ -16,21 +15,9 @@ from tests.sandbox.x_calls import (
     LOGIN,
     Clock,
     X,
-    connected,
     form_of,
     signed,
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def x(clock: Clock) -> AsyncIterator[X]:
-    async with connected(clock) as x:
-        yield x
 
 
 async def test_three_legs_bring_a_token_of_the_user(x: X) -> None:

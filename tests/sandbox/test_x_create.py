@@ -1,7 +1,6 @@
 """The simulated X Ads network: creating, changing and deleting, one by one and in batches."""
 
 import json
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -17,18 +16,10 @@ from tests.sandbox.x_calls import (
     LINE_ITEM,
     POST,
     YEN,
-    Clock,
     X,
-    connected,
 )
 
 PATH = f"accounts/{DOLLARS}"
-
-
-@pytest.fixture
-async def x() -> AsyncIterator[X]:
-    async with connected(Clock()) as x:
-        yield x
 
 
 def creations(item: str, *criteria: dict[str, str]) -> list[Any]:

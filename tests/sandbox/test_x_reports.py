@@ -1,12 +1,11 @@
 """The simulated X Ads network: analytics, reports on a foreign host, and catalogs."""
 
-from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from tests.sandbox.x_calls import DOLLARS, FILES, YEN, Clock, X, connected, unpacked
+from tests.sandbox.x_calls import DOLLARS, FILES, YEN, Clock, X, unpacked
 
 PATH = f"stats/accounts/{DOLLARS}"
 JOBS = f"stats/jobs/accounts/{DOLLARS}"
@@ -18,17 +17,6 @@ WEEK = {
     "metric_groups": "ENGAGEMENT,BILLING,VIDEO",
     "entity": "CAMPAIGN",
 }
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def x(clock: Clock) -> AsyncIterator[X]:
-    async with connected(clock) as x:
-        yield x
 
 
 async def every(x: X, account: str = DOLLARS) -> list[str]:

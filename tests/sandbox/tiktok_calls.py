@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import partial
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import httpx
 from attrs import define
@@ -15,12 +15,14 @@ from attrs import define
 from adsunify.sandbox import sandbox_thread
 from adsunify.sandbox.networks.tiktok import NETWORK
 
+from . import calls
+from .calls import NOTHING, consented
+
 HOST = "/business-api.tiktok.com"
 API = f"{HOST}/open_api/v1.3"
 APP = {"app_id": "sandbox-tiktok", "secret": "sandbox-secret"}
 CONSENT = {"app_id": "sandbox-tiktok", "state": "s1", "redirect_uri": "https://app.example/back"}
 NEW_YORK, TOKYO, BERLIN, CHICAGO = "7011112222", "7011113333", "7011114444", "7011115555"
-NOTHING = "nothing of this name is sent"
 # The documented examples, word for word.
 CAMPAIGN: dict[str, Any] = {
     "advertiser_id": "7011112222",
@@ -95,17 +97,8 @@ SMART_AD: dict[str, Any] = {
 }
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.reset()
-
-    def reset(self) -> None:
-        self.instant = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
 @define
@@ -119,7 +112,7 @@ class Server:
     @asynccontextmanager
     async def conversation(self) -> AsyncIterator[httpx.AsyncClient]:
         """A client that is logged in."""
-        self.clock.reset()
+        self.clock.instant = Clock.start
         async with httpx.AsyncClient(base_url=self.url, verify=False) as web:  # there is no TLS on the loopback
             await web.post("/_sandbox/reset")
             if self.token is None:
@@ -137,15 +130,8 @@ def serving() -> Iterator[Server]:
 
 
 async def code(web: httpx.AsyncClient) -> str:
-    """What the callback gets, after a person has pressed the one button."""
-    page = await web.get(f"{HOST}/portal/auth", params=CONSENT)
-    action = re.search('action="([^"]*)"', page.text)
-    assert page.status_code == 200
-    assert action is not None
-    pressed = await web.post(action[1].replace("&amp;", "&"))
-    query = parse_qs(urlsplit(pressed.headers["Location"]).query)
-    assert query["state"] == ["s1"]
-    return query["auth_code"][0]
+    """A fresh code."""
+    return (await consented(web, f"{HOST}/portal/auth", CONSENT))["auth_code"]
 
 
 async def token(web: httpx.AsyncClient) -> dict[str, Any]:
@@ -220,10 +206,7 @@ async def switch(
 
 
 async def writes(web: httpx.AsyncClient) -> list[tuple[str, str]]:
-    rows = (await web.get("/_sandbox/writes", params={"network": "tiktok"})).json()["writes"]
-    return [(row["kind"], row["id"]) for row in rows]
+    return [(kind, native_id) for _, kind, native_id in await calls.writes(web)]
 
 
-async def tell(web: httpx.AsyncClient, fault: str, **more: Any) -> None:
-    answer = await web.post("/_sandbox/faults", json={"network": "tiktok", "fault": fault, **more})
-    assert (answer.status_code, answer.json().get("note")) == (200, None)
+tell = partial(calls.tell, NETWORK.code)

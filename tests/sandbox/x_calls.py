@@ -16,6 +16,8 @@ import httpx
 from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.x import NETWORK
 
+from . import calls
+
 HOST, LOGIN, FILES = "ads-api.x.com", "api.x.com", "ton.twimg.com"
 DOLLARS, YEN, EUROS, ANALYST = "18ce54d4x5t", "18ce55gkc1j", "18ce55pq2eu", "18ce55vw9gb"
 INSTRUMENT = {DOLLARS: "k9x2", YEN: "m4jp7", EUROS: "e2ur5"}
@@ -46,14 +48,8 @@ FRANCE = {"targeting_type": "LOCATION", "targeting_value": "0a1b2c3d4e5f6071", "
 BOOTS = {"targeting_type": "PHRASE_KEYWORD", "targeting_value": "ski boots", "operator_type": "EQ"}
 
 
-class Clock:
-    """The only thing that is not real here."""
-
-    def __init__(self) -> None:
-        self.instant = datetime(2026, 11, 20, 12, tzinfo=UTC)
-
-    def __call__(self) -> datetime:
-        return self.instant
+class Clock(calls.Clock):
+    start = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
 def query(parameters: Mapping[str, Any]) -> str:

@@ -1,0 +1,53 @@
+"""A sandbox with one network for each test, and a client that is logged in: of the network in the file's name."""
+
+from collections.abc import AsyncIterator
+from importlib import import_module
+from types import ModuleType
+
+import httpx
+import pytest
+
+from . import amazon_calls, x_calls
+from .amazon_calls import Amazon
+from .calls import Clock
+from .x_calls import X
+
+
+@pytest.fixture
+def calls(request: pytest.FixtureRequest) -> ModuleType:
+    """What the tests of the network share: ``test_meta_change.py`` has ``meta_calls.py``."""
+    return import_module(f"{__package__}.{request.path.stem.split('_')[1]}_calls")
+
+
+@pytest.fixture
+def clock(calls: ModuleType) -> Clock:
+    made: Clock = calls.Clock()
+    return made
+
+
+@pytest.fixture
+async def web(calls: ModuleType, clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    async with calls.conversation(clock) as client:
+        yield client
+
+
+@pytest.fixture
+async def amazon(clock: Clock) -> AsyncIterator[Amazon]:
+    async with amazon_calls.connected(clock) as one:
+        yield one
+
+
+@pytest.fixture
+async def campaign(amazon: Amazon) -> str:
+    return await amazon.made("campaigns", amazon_calls.CAMPAIGN)
+
+
+@pytest.fixture
+async def parents(amazon: Amazon, campaign: str) -> dict[str, str]:
+    return await amazon_calls.above(amazon, campaign)
+
+
+@pytest.fixture
+async def x(clock: Clock) -> AsyncIterator[X]:
+    async with x_calls.connected(clock) as one:
+        yield one
