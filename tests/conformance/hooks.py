@@ -10,6 +10,7 @@ import json
 import os
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,19 @@ import schemathesis
 
 WORLD = json.loads(Path(os.environ["CONFORMANCE_WORLD"]).read_text())
 UUID = re.compile("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
+NETWORK = re.compile("[a-z]{1,20}")
+RESOURCE = re.compile("[A-Za-z_]+(:[A-Za-z0-9_-]+)?")
 NEVER = "00000000-0000-7000-8000-000000000000"
 KINDS = {"campaigns": "campaign", "ad-groups": "adGroup", "ads": "ad"}
 MOST_WEBHOOKS = 5
+EDITS = ({"name": "Chairs, renamed"}, {"budget": "25.00"}, {"bid": "1.50"}, {"name": "Chairs", "budget": "30"})
+FIELDS = ("budget", "bid", "spendCap")
+MUTATIONS = {
+    "delete": {"entityId": "1"},
+    "status": {"entityId": "1", "status": "paused"},
+    "edit": {"entityId": "1", "edit": {"fields": EDITS[0]}},
+}
+"""What actions take besides the kind."""
 SCHEMA_CODES = {
     *("required", "unknown_property", "wrong_type", "not_a_choice", "malformed", "malformed_json", "out_of_range"),
     *("too_short", "too_long", "too_few", "too_many", "length", "invalid"),
@@ -50,24 +61,26 @@ def number(value: object) -> int:
     return zlib.crc32(json.dumps([_place["of"], value], sort_keys=True, default=str).encode())
 
 
+def most(known: Sequence[Any], value: Any) -> Any:
+    """Most values become one of these, where there are any."""
+    return known[number(value) // 4 % len(known)] if known and number(value) % 4 else value
+
+
 def real(name: str, value: Any, account: str | None = None) -> Any:
     """Most of the well-formed ids become real ones; of an account's create operations, its own."""
-    if not isinstance(value, str) or not UUID.fullmatch(value) or number(value) % 4 == 0:
+    if not isinstance(value, str) or not UUID.fullmatch(value):
         return value
     known = WORLD["ids"].get(name, [])
     if name == "sourceOperationId" and account in WORLD["ids"]["accountId"]:
-        return known[WORLD["ids"]["accountId"].index(account)]
-    return known[number(value) // 4 % len(known)] if known else value
+        known = [known[WORLD["ids"]["accountId"].index(account)]]
+    return most(known, value)
 
 
 def entity(account: Any, kind: Any, value: Any) -> Any:
     """Most of the native ids become ids of this account, where it has any of this kind."""
-    known = (
-        WORLD["entities"].get(account, {}).get(kind, []) if isinstance(account, str) and isinstance(kind, str) else []
-    )
-    if not known or not isinstance(value, str) or not value or number(value) % 4 == 0:
+    if not isinstance(value, str) or not value or not isinstance(account, str) or not isinstance(kind, str):
         return value
-    return known[number(value) // 4 % len(known)]
+    return most(WORLD["entities"].get(account, {}).get(kind, []), value)
 
 
 @schemathesis.hook
@@ -87,6 +100,10 @@ def _real_path(case: schemathesis.Case) -> None:
     if "entityId" in changed:
         kind = KINDS[case.path.split("/{entityId}")[0].rpartition("/")[2]]
         changed["entityId"] = entity(changed["accountId"], kind, changed["entityId"])
+    if NETWORK.fullmatch(str(changed.get("network", ""))):
+        changed["network"] = most(WORLD["networks"], changed["network"])
+    if RESOURCE.fullmatch(str(changed.get("resource", ""))):
+        changed["resource"] = most(WORLD["resources"].get(str(changed["accountId"]), []), changed["resource"])
     if changed != case.path_parameters:
         case.path_parameters = changed
 
@@ -97,6 +114,12 @@ def _real_body(case: schemathesis.Case) -> None:
         return
     changed = {name: real(name, value) for name, value in body.items()}
     account = changed.get("accountId", case.path_parameters.get("accountId"))
+    if isinstance(changed.get("fields"), dict):
+        changed = _edit(changed)
+    if isinstance(changed.get("action"), str):
+        changed = _mutation(changed)
+    if isinstance(changed.get("field"), str) and number(changed["field"]) % 2:
+        changed["field"] = most(FIELDS, changed["field"])
     if "sourceOperationId" in changed:
         changed["sourceOperationId"] = real("sourceOperationId", body["sourceOperationId"], account)
     if isinstance(changed.get("operationIds"), list):
@@ -115,6 +138,19 @@ def _real_body(case: schemathesis.Case) -> None:
 def _brief(own: dict[str, Any], made: dict[str, Any]) -> dict[str, Any]:
     """What was made, with members of a good brief in the place of those that half of its words are for."""
     return made | {name: value for name, value in own.items() if name in made and number([name, made]) % 2}
+
+
+def _edit(made: dict[str, Any]) -> dict[str, Any]:
+    """Half of what was made, and a good edit in the place of the other half."""
+    return {"fields": most(EDITS, made)} if number(made) % 2 else made
+
+
+def _mutation(made: dict[str, Any]) -> dict[str, Any]:
+    """Half of what was made, and in the place of the other half what its action takes, of the same entity."""
+    own = MUTATIONS.get(made["action"])
+    if own is None or number(made) % 2:
+        return made
+    return own | {name: made[name] for name in ("action", "kind", "entityId") if name in made}
 
 
 def _spared(case: schemathesis.Case) -> None:

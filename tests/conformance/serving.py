@@ -44,6 +44,7 @@ class World:
     accounts: list[dict[str, str]]
     briefs: dict[str, Any] = field(factory=dict)
     entities: dict[str, dict[str, list[str]]] = field(factory=dict)
+    resources: dict[str, list[str]] = field(factory=dict)
     ids: dict[str, list[str]] = field(factory=dict)
     every_account: list[str] = field(factory=list)
 
@@ -62,6 +63,8 @@ class World:
             "accounts": self.every_account,
             "briefs": self.briefs,
             "entities": self.entities,
+            "resources": self.resources,
+            "networks": [one["network"] for one in self.accounts],
             "ids": self.ids,
         }
 
@@ -110,6 +113,8 @@ def fill(world: World) -> None:
         world.ask("POST", f"/operations/{made}/execute", {"confirmed": True})
         sources.append(made)
         operations.append(world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"])
+        catalogs = world.ask("GET", f"/networks/{network}")["catalogs"]
+        world.resources[account_id] = [one["resource"] for one in catalogs]
         nodes = world.ask("GET", f"/accounts/{account_id}/tree")["nodes"]
         world.entities[account_id] = {kind: [one["id"] for one in nodes if one["kind"] == kind] for kind in PATHS}
     cancelled = world.ask("POST", "/create", body | {"campaign": brief(network)}, 201)["id"]
