@@ -1,4 +1,4 @@
-"""What several folders of tests share: a real PostgreSQL without root or daemon."""
+"""What several folders of tests share: a real PostgreSQL without root or daemon, and databases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from .databases import engine, migrated_database, shared_database, sqlite_template
 from .postgres import execute
+
+__all__ = ["engine", "migrated_database", "postgresql_server", "shared_database", "sqlite_template"]
 
 settings.register_profile("unhurried", deadline=None)  # how long an example takes says nothing on a shared machine
 settings.load_profile("unhurried")

@@ -391,7 +391,7 @@ async def _let_in(
     server: Served, name: str, person: str, workspace: str, accounts: Mapping[str, str], seen_by: tuple[str, ...]
 ) -> Careless:
     asked = await client(server)
-    tokens = await asked.tokens(person, workspace)
+    tokens = await asked.tokens(person)
     agent = Agent(server, tokens["access_token"])
     return Careless(name, workspace, agent, accounts, seen_by, asked, tokens["refresh_token"])
 

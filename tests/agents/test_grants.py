@@ -13,9 +13,10 @@ from aiohttp import ClientSession, TCPConnector
 
 from adsunify.service.agents import ACCESS_PREFIX
 from tests.pages.browsing import browser, email
+from tests.server.oauth import REDIRECT
 from tests.server.served import Served, brief
 
-from .agent import REDIRECT, Agent, Client, client, request
+from .agent import Agent, Client, client, request
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 AT_ONCE = int(os.environ.get("ADSUNIFY_TEST_REDEMPTIONS", "200"))

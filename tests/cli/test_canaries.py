@@ -5,7 +5,6 @@ holds a secret in the clear: no database file, no log line, answer or event, no 
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import os
 import sys
@@ -27,8 +26,8 @@ from adsunify.networks import ADAPTERS
 from adsunify.store import Store, open_store, sealed
 from adsunify.store.schema import metadata, secrets
 from adsunify.vault import Place
+from tests.databases import ENGINES, empty_database
 from tests.pages.browsing import Browser
-from tests.postgres import execute
 from tests.server.served import brief
 
 from .running import BRIEF, ROOT
@@ -40,7 +39,6 @@ WRONG = {
     "password": "canary-wrong-password",
     "bearer": "adu_canary00_" + "w" * 43,
 }
-_numbers = itertools.count()
 
 
 @define
@@ -76,14 +74,9 @@ class Life:
         self.planted[name] = secret
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=ENGINES)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'canaries.db'}"
-    url: str = request.getfixturevalue("postgresql_server")
-    name = f"canaries_{next(_numbers)}"
-    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
-    return url.format(name=name)
+    return empty_database(request.param, request, tmp_path)
 
 
 async def command(*arguments: str, stdin: bytes = b"", **environment: str) -> tuple[bytes, bytes]:
@@ -345,11 +338,11 @@ async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> Non
         store = await open_store(database)
         await live(one, store, ring)
         where |= _children(one.process.pid)
-        for path in tmp_path.glob("canaries.db*"):  # with the WAL as it stands while the server runs
+        for path in tmp_path.glob("*.db*"):  # with the WAL as it stands while the server runs
             where[path.name] = path.read_bytes()
         where |= await store.read(_rows)
     await store.close()
-    for path in tmp_path.glob("canaries.db*"):
+    for path in tmp_path.glob("*.db*"):
         where[f"{path.name}, closed"] = path.read_bytes()
     where["the log"] = log.read_bytes()
     where |= {f"answer {number}": said.encode() for number, said in enumerate(one.said)}

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
 
-from tests.postgres import execute
+from tests.server.conftest import database
 from tests.server.served import Served, served
 
 from .browsing import with_passwords
 
-_numbers = itertools.count()
+__all__ = ["both", "database", "site"]
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -25,17 +23,6 @@ async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served
     async with served(f"sqlite:///{path}") as one:
         await with_passwords(one)
         yield one
-
-
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """An empty database on each engine."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('pages') / 'pages.db'}"
-    url: str = request.getfixturevalue("postgresql_server")
-    name = f"pages_{next(_numbers)}"
-    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
-    return url.format(name=name)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,11 +9,9 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS
-from tests.postgres import execute
+from tests.databases import ENGINES, empty_database
 
 from .served import Served, connect, served
-
-_numbers = itertools.count()
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -35,15 +31,10 @@ async def server(empty: Served) -> Served:
     return empty
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=ENGINES)
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     """An empty database on each engine."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path_factory.mktemp('served') / 'served.db'}"
-    url: str = request.getfixturevalue("postgresql_server")
-    name = f"served_{next(_numbers)}"
-    asyncio.run(execute(url, f"CREATE DATABASE {name}"))
-    return url.format(name=name)
+    return empty_database(request.param, request, tmp_path_factory.mktemp("served"))
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -3,77 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
-import httpx
 import pytest
-from attrs import evolve, frozen
+from attrs import evolve
 
-from adsunify.connecting import challenge
 from adsunify.errors import Forbidden, NotFound
 from adsunify.service import agents
 from adsunify.service.agents import OAuthError
 from adsunify.store import people
 
+from .oauth import REDIRECT, agent
 from .served import Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-REDIRECT = "http://127.0.0.1:3333/callback"
-
-
-@frozen
-class Agent:
-    """A registered client with what it asked for."""
-
-    server: Served
-    client_id: str
-    verifier: str
-    query: dict[str, str]
-
-    async def code(self, name: str = "admin", *, write: bool = True) -> str:
-        """A person consents; the code that comes back."""
-        actor = self.server.people[name].actor
-        asked = await agents.asked(self.server.service, self.query)
-        url = await agents.allow(self.server.service, asked, actor.user_id, actor.workspace_id, write=write)
-        answer = parse_qs(urlsplit(url).query)
-        assert answer["iss"] == [self.server.base_url] and answer["state"] == ["st"]
-        return answer["code"][0]
-
-    async def ask(self, **form: str) -> httpx.Response:
-        """The token endpoint."""
-        sent = {"client_id": self.client_id, **form}
-        return await self.server.http.post("/oauth/token", data=sent)
-
-    async def redeem(self, code: str, **more: str) -> httpx.Response:
-        form = {"redirect_uri": self.query["redirect_uri"], "code_verifier": self.verifier, **more}
-        return await self.ask(grant_type="authorization_code", code=code, **form)
-
-    async def refresh(self, token: str) -> httpx.Response:
-        return await self.ask(grant_type="refresh_token", refresh_token=token)
-
-    async def tokens(self, name: str = "admin", *, write: bool = True) -> dict[str, Any]:
-        answer = await self.redeem(await self.code(name, write=write))
-        assert answer.status_code == 200, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
-
-
-async def agent(server: Served, **query: str) -> Agent:
-    made = await server.http.post("/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]})
-    assert made.status_code == 201, made.text
-    verifier = secrets.token_urlsafe(32)
-    asked = {
-        "client_id": made.json()["client_id"],
-        "redirect_uri": REDIRECT,
-        "response_type": "code",
-        "code_challenge": challenge(verifier),
-        "code_challenge_method": "S256",
-        "scope": "ads:read ads:write",
-        "state": "st",
-    }
-    return Agent(server, made.json()["client_id"], verifier, asked | query)
 
 
 # -- metadata and registration ------------------------------------------------------------------------------------

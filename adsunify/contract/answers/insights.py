@@ -8,7 +8,7 @@ from .shape import Milliseconds, Shape, Text, Uuid
 
 
 class Figures(Shape):
-    """Normalized figures; amounts are exact decimal strings in major units. Totals are null where any part is missing."""
+    """Normalized figures; totals are null where any part is missing."""
 
     impressions: int | None
     clicks: int | None

@@ -1,0 +1,81 @@
+"""An agent's client at the OAuth endpoints: registered, with PKCE, and let in by a person behind the consent page."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any, TypeVar
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+from attrs import frozen
+
+from adsunify.connecting import challenge
+from adsunify.service import agents
+
+from .served import Served
+
+REDIRECT = "http://127.0.0.1:3333/callback"
+
+
+@frozen
+class Client:
+    """A registered client with what it asked for."""
+
+    server: Served
+    client_id: str
+    verifier: str
+    query: dict[str, str]
+
+    async def allowed(self, name: str, write: bool) -> str:
+        """Where a person who consents is sent back to."""
+        actor = self.server.people[name].actor
+        asked = await agents.asked(self.server.service, self.query)
+        return await agents.allow(self.server.service, asked, actor.user_id, actor.workspace_id, write=write)
+
+    async def code(self, name: str = "admin", *, write: bool = True) -> str:
+        """A person consents; the code that comes back."""
+        told = parse_qs(urlsplit(await self.allowed(name, write)).query)
+        assert told["iss"] == [self.server.base_url] and told["state"] == ["st"]
+        return told["code"][0]
+
+    async def ask(self, **form: str) -> httpx.Response:
+        """The token endpoint."""
+        return await self.server.http.post("/oauth/token", data={"client_id": self.client_id, **form})
+
+    async def redeem(self, code: str, **more: str) -> httpx.Response:
+        form = {"redirect_uri": self.query["redirect_uri"], "code_verifier": self.verifier, **more}
+        return await self.ask(grant_type="authorization_code", code=code, **form)
+
+    async def refresh(self, token: str) -> httpx.Response:
+        return await self.ask(grant_type="refresh_token", refresh_token=token)
+
+    async def tokens(self, name: str = "admin", *, write: bool = True) -> dict[str, Any]:
+        answer = await self.redeem(await self.code(name, write=write))
+        assert answer.status_code == 200, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+Kind = TypeVar("Kind", bound=Client)
+
+
+async def registered(kind: type[Kind], server: Served, **query: str) -> Kind:
+    """A new client; ``query`` adds to its request for consent, and replaces members."""
+    made = await server.http.post("/oauth/register", json={"client_name": "Helper", "redirect_uris": [REDIRECT]})
+    assert made.status_code == 201, made.text
+    verifier = secrets.token_urlsafe(32)
+    asked = {
+        "client_id": made.json()["client_id"],
+        "redirect_uri": REDIRECT,
+        "response_type": "code",
+        "code_challenge": challenge(verifier),
+        "code_challenge_method": "S256",
+        "scope": "ads:read ads:write",
+        "state": "st",
+    }
+    return kind(server, made.json()["client_id"], verifier, asked | query)
+
+
+async def agent(server: Served, **query: str) -> Client:
+    """A new client whose person consents behind the page."""
+    return await registered(Client, server, **query)
