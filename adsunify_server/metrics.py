@@ -16,7 +16,7 @@ from attrs import define, field
 
 from adsunify.errors import StoreError
 from adsunify.service.core import Service
-from adsunify.store.gauges import Gauges, gauges
+from adsunify.store.gauges import MOST, Gauges, gauges
 
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
@@ -111,8 +111,9 @@ def _lines(service: Service, requests: Requests | None, counted: Gauges | None) 
     yield from _gauge("adsunify_database_up", "1 where the database answered this request.", int(counted is not None))
     if counted is None:
         return
-    yield from _gauge("adsunify_webhook_backlog", "Notifications waiting for an attempt.", counted.backlog)
-    yield from _gauge("adsunify_webhook_due", "Notifications whose next attempt is due.", counted.due)
+    most = f"; {MOST} of a subscription at most"
+    yield from _gauge("adsunify_webhook_backlog", f"Notifications waiting for an attempt{most}.", counted.backlog)
+    yield from _gauge("adsunify_webhook_due", f"Notifications whose next attempt is due{most}.", counted.due)
     yield from _gauge(
         "adsunify_operations_running", "Operations being executed, by any process, stalled ones too.", counted.running
     )

@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from attrs import frozen
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select, text
 
-from .schema import deliveries, operations
+from .schema import deliveries, operations, webhooks
+from .statement import Statement
 
-_DELIVERIES = select(func.count(), func.count().filter(deliveries.c.next_attempt_at <= bindparam("now"))).where(
-    deliveries.c.next_attempt_at.is_not(None)
+MOST = 1_000
+"""So many notifications are counted of each subscription: whoever scrapes is not kept waiting by a million of them."""
+
+
+def _of_subscription(*which: ColumnElement[bool]) -> Any:
+    """How many of its notifications wait, added up over the subscriptions."""
+    waiting = (
+        select(literal_column("1"))
+        .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *which)
+        .limit(literal_column(str(MOST)))
+        .correlate(webhooks)
+        .subquery()
+    )
+    return func.coalesce(func.sum(select(func.count()).select_from(waiting).scalar_subquery()), 0)
+
+
+_DELIVERIES = Statement(
+    select(
+        _of_subscription().label("backlog"),
+        _of_subscription(deliveries.c.next_attempt_at <= bindparam("now")).label("due"),
+    ).select_from(webhooks)
 )
-_OPERATIONS = select(
-    func.count(),
-    func.count().filter(operations.c.lease_until <= bindparam("now"), operations.c.in_flight),
-).where(operations.c.status == "running")
+_OPERATIONS = Statement(
+    select(
+        func.count().label("running"),
+        func.count().filter(operations.c.lease_until <= bindparam("now"), operations.c.in_flight).label("stalled"),
+    ).where(text("status = 'running'"))  # as the index says it: a parameter would not be known to match
+)
 
 
 @frozen
 class Gauges:
-    """``backlog``: notifications waiting for an attempt, ``due`` of them by now. ``stalled``: of the ``running``
-    operations, those whose lease ran out with a write in flight."""
+    """``backlog``: notifications waiting for an attempt, ``due`` of them by now; at most :data:`MOST` of a subscription
+    are counted. ``stalled``: of the ``running`` operations, those whose lease ran out with a write in flight."""
 
     backlog: int
     due: int
@@ -29,6 +53,6 @@ class Gauges:
 
 def gauges(connection: Connection, now: int) -> Gauges:
     """How things stand at ``now``, over all workspaces."""
-    backlog, due = connection.execute(_DELIVERIES, {"now": now}).one()
-    running, stalled = connection.execute(_OPERATIONS, {"now": now}).one()
-    return Gauges(backlog, due, running, stalled)
+    waiting = _DELIVERIES.one(connection, {"now": now})
+    executed = _OPERATIONS.one(connection, {"now": now})
+    return Gauges(int(waiting.backlog), int(waiting.due), executed.running, executed.stalled)

@@ -1,0 +1,41 @@
+"""What is counted for whoever watches, and at what cost."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import Connection
+
+from adsunify.store import gauges, new_id, webhooks
+
+from .world import MINUTE, World
+
+
+async def test_so_many_notifications_of_each_subscription_are_counted(world: World) -> None:
+    hooks = [new_id(world.clock.now()) for _ in range(2)]
+    for id_ in hooks:
+        where = (id_, "https://hooks.example/", None, ["operation.running"], world.clock)
+        await world.store.write(webhooks.create, world.admin, *where)
+    now = world.clock.now()
+    at = [(hooks[0], now)] * (gauges.MOST + 5) + [(hooks[1], now), (hooks[1], now + MINUTE)]
+    waiting = [webhooks.due(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at]
+    await world.store.write(webhooks.queue, waiting)
+    found = await world.store.read(gauges.gauges, now)
+    assert (found.backlog, found.due) == (gauges.MOST + 2, gauges.MOST + 1)
+    await world.store.write(webhooks.change, world.admin, hooks[1], {"active": False})
+    assert await world.store.read(gauges.gauges, now + MINUTE) == gauges.Gauges(gauges.MOST + 2, gauges.MOST + 2, 0, 0)
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_only_what_is_open_is_looked_at(world: World) -> None:
+    def plan_of_query(connection: Connection) -> str:
+        queries = [one.text(connection) for one in (gauges._DELIVERIES, gauges._OPERATIONS)]
+        rows = [
+            row
+            for query in queries
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
+        ]
+        return " ".join(row.detail for row in rows)
+
+    told = await world.store.read(plan_of_query)
+    assert "USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at>?)" in told
+    assert "SCAN operations USING INDEX ix_operations_running" in told
