@@ -1,4 +1,4 @@
-"""``python -m tests.performance [--rounds N] [--section 1,2,3,...] [--stored N] [--json]``: each goal, met or not."""
+"""``python -m tests.performance [--rounds N] [--section 1,2] [--stored N] [--engine E] [--json]``: goals, if met."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import importlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
 from .measuring import Result
 
@@ -29,12 +29,13 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=8, help="rounds that count, after one that does not")
     parser.add_argument("--section", default=",".join(map(str, SECTIONS)), help="sections, comma-separated")
     parser.add_argument("--stored", type=int, default=1_000_000, help="section 8: how many operations are many")
+    parser.add_argument("--engine", help="section 8: only this one, sqlite or postgresql")
     parser.add_argument("--json", action="store_true", help="one JSON line for each goal")
     asked = parser.parse_args()
     sections = [int(one) for one in asked.section.split(",")]
     if unknown := set(sections) - set(SECTIONS):
         parser.error(f"there is no section {min(unknown)}; there are {', '.join(map(str, SECTIONS))}")
-    more = {8: {"stored": asked.stored}}
+    more = {8: {"stored": asked.stored, "engine": asked.engine}}
     missed = [
         result for section in sections for result in _shown(section, asked.rounds, asked.json, more.get(section, {}))
     ]
@@ -49,7 +50,7 @@ def _prose(as_json: bool) -> TextIO:
     return sys.stderr if as_json else sys.stdout
 
 
-def _shown(section: int, rounds: int, as_json: bool, more: Mapping[str, int]) -> Iterator[Result]:
+def _shown(section: int, rounds: int, as_json: bool, more: Mapping[str, Any]) -> Iterator[Result]:
     """Print the section's results; those that missed their goal."""
     module, title = SECTIONS[section]
     print(f"\n{section}. {title}", file=_prose(as_json), flush=True)

