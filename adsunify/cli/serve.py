@@ -16,8 +16,6 @@ from attrs import frozen
 
 from adsunify.actor import Actor
 from adsunify.networks import ADAPTERS
-from adsunify.sandbox import run as run_sandbox
-from adsunify.sandbox import sandbox as simulated
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
@@ -95,7 +93,9 @@ async def simulation(wanted: bool) -> AsyncIterator[str | None]:
     if running or not wanted:
         yield running or None
         return
-    async with simulated() as own:
+    from adsunify.sandbox import sandbox  # for nothing in a server of real networks
+
+    async with sandbox() as own:
         yield own.url
 
 
@@ -264,4 +264,6 @@ def _say(ready: dict[str, Any], as_json: bool) -> None:
 @json_option
 def sandbox(port: int, as_json: bool) -> None:
     """Run the simulated networks alone until SIGINT or SIGTERM."""
-    run_sandbox(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))
+    from adsunify.sandbox import run
+
+    run(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))

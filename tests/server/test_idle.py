@@ -24,7 +24,7 @@ asyncio.run(idle())
 DEAR = (
     "adsunify.networks.apple",
     "adsunify.networks.meta",
-    "adsunify.sandbox.networks.meta",
+    "adsunify.sandbox",
     "alembic",
     "asyncpg",
     "cryptography",
