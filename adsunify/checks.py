@@ -136,13 +136,22 @@ def _inputs(
             if path.startswith("creative.") and EXISTING in members and path != EXISTING:
                 yield Issue(path, "conflict", IS_INHERITED)
                 continue
-            reason = found.reason if found is not None and found.reason else "it has no place for it"
+            reason = found.reason if found is not None and found.reason else _others(rows, path)
             yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
         elif found.choices and any(one not in found.choices for one in (value if _many(value) else (value,))):
             accepted = ", ".join(found.choices)
             yield Issue(path, "choice", f"{network.title} takes these values for {path}: {accepted}.")
         elif found.test is not None and (wrong := found.test(value)) is not None:
             yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
+
+
+def _others(rows: Mapping[str, Input], path: str) -> str:
+    """Why a member is not taken of which no row says it: what is taken in its place."""
+    part = path.partition(".")[0]
+    if part not in _PARTS:
+        return "it has no place for it"
+    taken = [other for other, row in rows.items() if row.need != "refused" and other.startswith(f"{part}.")]
+    return f"it takes {', '.join(taken)}" if taken else f"it takes nothing of {part}"
 
 
 def _many(value: Any) -> bool:

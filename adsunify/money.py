@@ -22,6 +22,8 @@ FRACTION_DIGITS = 6
 WHOLE_DIGITS = 18
 AMOUNT = r"^[0-9]{1,18}(\.[0-9]{1,6})?$"
 """The form of an amount, for models and schemas."""
+FORM = 'digits with an optional fraction of 1 to 6 digits, such as "12.50"'
+"""The same in words."""
 
 LARGEST = 2**63 - 1
 """The networks' integers are of 64 bits at most."""
@@ -144,7 +146,7 @@ def _micros_each(offset: int) -> int:
 def _malformed(amount: str, path: str) -> InvalidInput:
     if len(amount.partition(".")[2]) > FRACTION_DIGITS and re.fullmatch(r"[0-9]{1,18}\.[0-9]+", amount):
         return refused(path, "over_precision", "must have at most 6 fraction digits; nothing is rounded.")
-    return refused(path, "malformed", "must be a decimal string: digits, with an optional fraction of 1 to 6 digits.")
+    return refused(path, "malformed", f"must be a decimal string: {FORM}.")
 
 
 def _over_precision(offset: int, step: int, path: str) -> InvalidInput:

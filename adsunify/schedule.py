@@ -23,6 +23,8 @@ _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
 _OFFSET = "(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])"
 INSTANT = f"^([1-8][0-9]{{3}}-{_DAY_OF_ANY_YEAR}|{_LEAP_YEAR}-02-29)T{_TIME}{_OFFSET}$"
 """The form of an instant, for models and schemas."""
+FORM = "an ISO 8601 instant with Z or an offset, such as 2027-03-01T08:00:00Z"
+"""The same in words."""
 
 Style = Literal["zulu", "milliseconds", "offset", "space"]
 
@@ -51,7 +53,7 @@ def instant(text: str, path: str = "startAt") -> datetime:
         return datetime.fromisoformat(text).astimezone(UTC)
     if _any_day(text):
         raise refused(path, "no_such_date", "must be a date that the calendar has, in the years 1000 to 8999.")
-    raise refused(path, "malformed", "must be an ISO 8601 instant with Z or an offset, such as 2027-03-01T08:00:00Z.")
+    raise refused(path, "malformed", f"must be {FORM}.")
 
 
 def utc_text(moment: datetime, style: Style = "zulu") -> str:

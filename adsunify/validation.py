@@ -12,6 +12,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import Decimal
+from functools import lru_cache
 from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, NamedTuple, Self, TypeVar, get_args
 
@@ -51,6 +52,8 @@ URI = (
 """Absolute, with scheme and host, in ASCII. Braces are let through: networks put macros into them."""
 
 FORMS = {
+    money.AMOUNT: money.FORM,
+    schedule.INSTANT: schedule.FORM,
     UUID: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
     COUNTRY: "two uppercase letters, such as US",
     CURRENCY: "three uppercase letters, such as EUR",
@@ -329,7 +332,7 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
             return model.model_validate_json(data)
         return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = dict.fromkeys(_problems(error))
+        problems = dict.fromkeys(_problems(error, model))
         wrong = {problem.location for problem in problems if problem.code == "wrong_type"}
         problems.update(dict.fromkeys(_beside(model, _loaded(data), wrong)))
         raise InvalidInput([_issue(problem, prefix) for problem in problems]) from None
@@ -386,17 +389,66 @@ def _nul_in(value: Any, at: Location = ()) -> Iterator[Problem]:
 # -- saying what is wrong -----------------------------------------------------------------------------------------
 
 
-def issues_from(error: ValidationError, prefix: str = "") -> tuple[Issue, ...]:
+def _problems(error: ValidationError, model: type[BaseModel]) -> Iterator[Problem]:
     """All that pydantic found, in our words: what is accepted, never the value that was given."""
-    return tuple(_issue(problem, prefix) for problem in _problems(error))
-
-
-def _problems(error: ValidationError) -> Iterator[Problem]:
+    told: set[Location] = set()
     for details in error.errors(include_url=False):
         # pydantic counts the items that it accepted: a list with refused items is not therefore too short
         if details["type"] == "too_short" and len(details["input"]) >= details["ctx"]["min_length"]:
             continue
-        yield _problem(details["loc"], details["type"], details)
+        problem = _problem(details["loc"], details["type"], details)
+        place = tuple(name for name in problem.location if isinstance(name, str))
+        if problem.code == "unknown_property":
+            place = place[:-1]  # its object is told of once, however many stand in it
+        if details["type"] in _MORE and place not in told:
+            told.add(place)
+            problem = problem._replace(message=_MORE[details["type"]](_schema(model, place)) or problem.message)
+        yield problem
+
+
+@lru_cache(256)
+def _whole_schema(model: type[BaseModel]) -> dict[str, Any]:
+    return model.model_json_schema()
+
+
+def _schema(model: type[BaseModel], place: Location) -> Mapping[str, Any]:
+    """What a model's schema says of a member at these names, list positions left out; nothing of a free-form one."""
+    whole = _whole_schema(model)
+
+    def named(part: Any) -> Mapping[str, Any]:
+        while "$ref" in part:
+            part = whole["$defs"][part["$ref"].rpartition("/")[2]]
+        return named(part["items"]) if "items" in part else part
+
+    found = named(whole)
+    for name in place:
+        found = named(found.get("properties", {}).get(name, {}))
+    return found
+
+
+def _unknown(schema: Mapping[str, Any]) -> str | None:
+    names = ", ".join(schema.get("properties", ()))
+    return f"is not a property of this object, which takes {names}." if names else None
+
+
+def _missing(schema: Mapping[str, Any]) -> str | None:
+    if "enum" in schema:
+        return f"is required: {', '.join(map(str, schema['enum']))}."
+    names = ", ".join(schema.get("required", ()))
+    return f"is required: an object with {names}." if names else None
+
+
+def _no_text(schema: Mapping[str, Any]) -> str | None:
+    form = FORMS.get(schema.get("pattern", ""))
+    return f"must be a string: {form}." if form else None
+
+
+_MORE: Mapping[str, Callable[[Mapping[str, Any]], str | None]] = {
+    "extra_forbidden": _unknown,
+    "missing": _missing,
+    "string_type": _no_text,
+}
+"""pydantic's error type -> what the schema lets us say more exactly."""
 
 
 def _problem(location: Location, kind: str, details: Mapping[str, Any]) -> Problem:

@@ -30,7 +30,8 @@ from adsunify.wire import Json, loads
 from adsunify_server.connect import add_routes
 
 from . import showing
-from .daily import network_choice, read_file
+from .daily import network_choice
+from .files import read_file
 from .listening import listening_at
 from .options import Where, anywhere, asked, data_option
 

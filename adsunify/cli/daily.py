@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import click
 
-from adsunify.brief import read_brief
 from adsunify.networks import ADAPTERS
-from adsunify.wire import Json
 
 from . import showing
+from .files import brief_argument, brief_in
 from .options import Where, anywhere, data_option, idempotency_option
 
 DAYS = 7
-brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
 network_choice = click.Choice(list(ADAPTERS))
-
-
-def read_file(path: Path) -> bytes:
-    """A file's bytes; ``-`` is standard input."""
-    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
-
-
-def _brief(path: Path) -> dict[str, Json]:
-    return read_brief(read_file(path)).to_json()
 
 
 @click.command()
@@ -51,7 +39,7 @@ def validate(where: Where, account: str, brief: Path, as_json: bool) -> None:
     The brief stands in the file BRIEF ("-" reads stdin); it is held against everything that ACCOUNT's network declares,
     and nothing is saved or written. A refused brief exits with 2 and one line per issue on stderr.
     """
-    wanted = _brief(brief)
+    wanted = brief_in(brief).to_json()
     with where.ads() as ads:
         found = ads.validate(account, wanted)
         shown = {**found, "account": ads.account(account).data}
@@ -70,7 +58,7 @@ def create(where: Where, account: str, brief: Path, idempotency_key: str | None,
     The brief stands in the file BRIEF ("-" reads stdin), and the campaign will be made on ACCOUNT. Read the plan, then
     `adsunify execute` the operation within 30 minutes. What it creates stays paused.
     """
-    wanted = _brief(brief)
+    wanted = brief_in(brief).to_json()
     with where.ads() as ads:
         operation = ads.create(account, wanted, idempotency_key=idempotency_key).data
         about = ads.account(account).data

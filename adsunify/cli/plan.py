@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from adsunify.brief import read_brief
+from adsunify.currencies import exponent
 from adsunify.errors import refused
 from adsunify.network import Account
 from adsunify.networks import adapter
@@ -18,10 +17,12 @@ from adsunify.schedule import zone
 from adsunify.steps import Plan, Step
 from adsunify.wire import Json, dumps, filled, loads
 
+from .files import brief_argument, brief_in
+
 
 @click.command()
 @click.argument("network")
-@click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
+@brief_argument
 @click.option("--currency", required=True, help="The account's currency (ISO 4217).")
 @click.option("--timezone", required=True, help="The account's time zone (IANA).")
 @click.option("--native-account", default="", help="The account's native id.")
@@ -43,6 +44,7 @@ def plan(
     A refused brief exits with 2 and one line per issue on stderr.
     """
     known = [extra.name for extra in adapter(network).network.extras]
+    exponent(currency, "--currency")  # refuses what is no currency
     account = Account(
         network,
         native_account or DEFAULT_IDS.get(network, "1"),
@@ -50,8 +52,7 @@ def plan(
         zone(timezone, "--timezone").key,
         _extras(extras, known),
     )
-    written = sys.stdin.buffer.read() if str(brief) == "-" else brief.read_bytes()
-    made = plan_brief(read_brief(written), account, lookups=_lookups(lookups))
+    made = plan_brief(brief_in(brief), account, lookups=_lookups(lookups))
     if as_json:
         click.echo(dumps(plan_json(made)))
         return
@@ -75,7 +76,8 @@ def _extras(written: tuple[str, ...], known: list[str]) -> dict[str, str]:
     for one in written:
         name, equals, value = one.partition("=")
         if not equals or name not in known:
-            raise refused("--account-extra", "malformed", f"is written K=V; K is one of {', '.join(known)}.")
+            accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
+            raise refused("--account-extra", "malformed", f"is written K=V; {accepted}.")
         extras[name] = value
     return extras
 

@@ -17,7 +17,7 @@ from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, ver
 from adsunify.wire import Json, dumps, loads
 
 from . import showing
-from .daily import read_file
+from .files import read_file
 from .listening import listening_at
 from .options import Secret, json_option
 from .serve import signalled

@@ -100,6 +100,12 @@ def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
     assert [line.split(":")[0] for line in lines] == ["goal", "bid"]
 
 
+def test_plan_says_what_is_taken_instead(tmp_path: Path) -> None:
+    ran = run("plan", "amazon", changed(tmp_path, platform={"sku": "STOVE-1", "boardId": "1"}), *ACCOUNT)
+    assert ran.returncode == 2
+    assert "platform.boardId: it takes platform.sku" in ran.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
@@ -107,7 +113,10 @@ def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
         (("plan", "amazon", str(BRIEF), "--currency", "USD", "--timezone", "Mars/Base"), "timezone"),
         (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "region"), "--account-extra"),
         (("plan", "amazon", str(BRIEF), *ACCOUNT, "--account-extra", "regoin=EU"), "--account-extra"),
-        (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "JSON"),
+        (("plan", "chatgpt", str(BRIEF), *ACCOUNT, "--account-extra", "region=EU"), "this network has none"),
+        (("plan", "amazon", str(BRIEF), "--currency", "XXQ", "--timezone", "UTC"), "--currency: must be a current ISO"),
+        (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "BRIEF: must be valid JSON"),
+        (("plam",), "there are connect, accounts"),
         (("serve", "--database", "mysql://x"), "database"),
         (("serve", "--database", "sqlite:///x.db", "--base-url", "ftp://x"), "ADSUNIFY_BASE_URL"),
         (("admin", "init", "--workspace", "w", "--email", "nobody"), "email"),

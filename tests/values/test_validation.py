@@ -8,11 +8,11 @@ from typing import Annotated
 from uuid import UUID
 
 import pytest
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from adsunify.brief import CampaignBrief
 from adsunify.errors import InvalidInput
-from adsunify.validation import FreeForm, Maybe, WireModel, issues_from, read
+from adsunify.validation import FreeForm, Maybe, WireModel, read
 
 ACCOUNT = "01934f5c-7c0e-7000-8000-000000000001"
 
@@ -100,12 +100,67 @@ def test_paths_begin_with_the_prefix(data, expected):
     assert issues(Days, data, "query") == expected
 
 
-def test_issues_from_tells_all_that_pydantic_found():
-    with pytest.raises(ValidationError) as error:
-        Request.model_validate_json(b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}')
-    assert [(issue.path, issue.code, issue.message) for issue in issues_from(error.value, "body")] == [
+def test_all_issues_are_told_with_what_is_accepted():
+    with pytest.raises(InvalidInput) as refused:
+        read(Request, b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}', "body")
+    assert [(issue.path, issue.code, issue.message) for issue in refused.value.issues] == [
         ("body.accountId", "malformed", "must be a UUID."),
         ("body.places/0.radiusKm", "out_of_range", "must be greater than 0."),
         ("body.places/1", "wrong_type", "must be an object."),
-        ("body.x", "unknown_property", "is not a property of this object; leave it out."),
-    ]
+        ("body.x", "unknown_property", ("is not a property of this object, which takes "
+         "accountId, campaign, payload, places.")),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "issue"),
+    [
+        (
+            {"naem": "x", "gaol": "traffic"},
+            [
+                (
+                    "naem",
+                    (
+                        "is not a property of this object, which takes name, goal, budget, bid, schedule, targeting, "
+                        "creative, platform."
+                    ),
+                ),
+                ("gaol", "is not a property of this object; leave it out."),
+            ],
+        ),
+        (
+            {"targeting": {"country": ["US"]}},
+            [
+                (
+                    "targeting.country",
+                    "is not a property of this object, which takes countries, locationIds, keywords, native.",
+                )
+            ],
+        ),
+        (
+            {"targeting": {"keywords": [{"text": "tea", "kind": "exact"}]}},
+            [("targeting.keywords/0.kind", "is not a property of this object, which takes text, match.")],
+        ),
+        ({"budget": None}, [("budget", "must be an object.")]),
+        ({"budget": ...}, [("budget", "is required: an object with amount, currency, period.")]),
+        ({"goal": ...}, [("goal", "is required: traffic, awareness, conversions, app_installs.")]),
+        ({"name": ...}, [("name", "is required.")]),
+        (
+            {"bid": 1},
+            [("bid", 'must be a string: digits with an optional fraction of 1 to 6 digits, such as "12.50".')],
+        ),
+        (
+            {"bid": "1,50"},
+            [("bid", 'must be a decimal string: digits with an optional fraction of 1 to 6 digits, such as "12.50".')],
+        ),
+        ({"name": 1}, [("name", "must be a string.")]),
+    ],
+)
+def test_a_refusal_says_what_would_be_accepted(change, issue):
+    brief = {
+        "name": "Tea", "goal": "traffic", "budget": {"amount": "1", "currency": "USD", "period": "daily"},
+        "schedule": {"startAt": "2030-01-01T00:00:00Z"}, "targeting": {}, "creative": {}, **change,
+    }  # fmt: skip
+    with pytest.raises(InvalidInput) as refused:
+        read(CampaignBrief, {name: value for name, value in brief.items() if value is not ...})
+    assert [(one.path, one.message) for one in refused.value.issues] == issue
