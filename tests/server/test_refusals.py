@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import zlib
+from contextlib import suppress
 from typing import Any
 
 import pytest
+
+from adsunify import Account, InvalidInput, plan, read_brief
+from adsunify.networks import ADAPTERS
 
 from .served import NEVER, PREFIX, Served, brief
 
@@ -179,6 +183,16 @@ ACCEPTED: list[tuple[str, Any]] = [
 async def test_the_last_good_values(empty: Served, path: str, body: Any) -> None:
     """They pass the edge: what is refused then is that there is no such account."""
     assert (await empty.admin.problem(404, "POST", path, body))["code"] == "not_found"
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("member", ["url", "imageUrl"])
+@pytest.mark.parametrize("scheme", ["https", "z"])
+async def test_addresses_that_parsers_refuse(network: str, member: str, scheme: str) -> None:
+    """The document allows them: planned or refused they are, and no defect."""
+    made = read_brief(brief(network, **{f"creative__{member}": f"{scheme}://[5aADe5EddB]"}))
+    with suppress(InvalidInput):
+        plan(made, Account(network, "1", "USD", "UTC"))
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 80, "ключ 🗝"])

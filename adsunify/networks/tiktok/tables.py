@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from urllib.parse import urlsplit
 
 from adsunify.brief import CampaignBrief
 from adsunify.errors import Issue
@@ -97,7 +96,8 @@ def flow_of(account: Account, now: datetime | None) -> tiktok.Create:
 
 
 def _web(address: str) -> str | None:
-    return None if urlsplit(address).scheme in ("http", "https") else "an address begins with http:// or https://"
+    begun = address.lower().startswith(("http://", "https://"))
+    return None if begun else "an address begins with http:// or https://"
 
 
 def _text(body: str) -> str | None:
