@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
+from urllib.parse import urlencode
 
 from aiohttp import web
 from attrs import frozen
@@ -21,7 +22,7 @@ from adsunify.schedule import INSTANT
 from adsunify.validation import FORMS
 from adsunify.wire import dumps
 
-from .examples import BODIES, ID, PATHS, sample
+from .examples import BODIES, ID, PATHS, QUERIES, sample
 from .openapi import STATUS_WORDS, document
 from .pages.rendering import rendered, spelled
 
@@ -163,8 +164,9 @@ def _kind(schema: Mapping[str, Any]) -> str:
 def _command(endpoint: Endpoint, path: str, base_url: str) -> str:
     for name in endpoint.parameters:
         path = path.replace("{" + name + "}", PATHS.get(name, ID))
-    if endpoint.query is not None and "startDate" in endpoint.query.model_json_schema()["properties"]:
-        path += "?startDate=2030-01-01&endDate=2030-01-31"
+    required = [] if endpoint.query is None else endpoint.query.model_json_schema().get("required", [])
+    if required:
+        path += f"?{urlencode({name: QUERIES[name] for name in required})}"
     words = [f"curl -X {endpoint.method} '{base_url}{path}'", "-H 'Authorization: Bearer TOKEN'"]
     if endpoint.idempotent:
         words.append("-H 'Idempotency-Key: a key of yours'")
