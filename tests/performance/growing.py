@@ -46,7 +46,7 @@ from .world import NETWORK, World, made, opened
 SECTION = 8
 FEW, MANY = 1_000, 1_000_000
 SOME = 100
-READS, WRITES = 2 * SOME, 10
+READS, WRITES = 2 * SOME, 30
 """Calls in a sample."""
 AT_ONCE = 50
 """What a batch may hold."""

@@ -1,0 +1,49 @@
+"""No statement walks through a table that grows with every operation, on the engine that tells how it will be run."""
+
+from __future__ import annotations
+
+import pkgutil
+import re
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+from sqlalchemy import Connection, Delete, Select, Update
+
+from adsunify import store
+from adsunify.store.statement import Statement
+
+from .world import World
+
+GROWING = "operations|steps|events|idempotency_keys|entities|deliveries|delivery_attempts"
+WALK = re.compile(rf"SCAN ({GROWING})\b")
+LISTED = re.compile(r"\(__\[POSTCOMPILE_\w+\]\)")
+WALKS = {
+    "gauges._OPERATIONS": "SCAN operations USING INDEX ix_operations_running",  # holds those that run
+    "opening._NEWEST": "SCAN events USING INDEX sqlite_autoindex_events_1",  # backwards, one step
+    "webhooks._NEXT": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
+}
+"""What stands there for a reason."""
+
+
+def statements(connection: Connection) -> Iterator[tuple[str, str]]:
+    """Every statement that stands in a module of the store: where, and its text."""
+    for module in pkgutil.iter_modules(store.__path__):
+        for name, one in vars(import_module(f"{store.__name__}.{module.name}")).items():
+            if isinstance(one, Statement):
+                yield f"{module.name}.{name}", one.text(connection)
+            elif isinstance(one, Select | Update | Delete):
+                yield f"{module.name}.{name}", LISTED.sub("(?)", str(one.compile(dialect=connection.dialect)))
+
+
+@pytest.mark.parametrize("engine", ["sqlite"], indirect=True)
+async def test_no_statement_walks_through_a_table_that_grows(world: World) -> None:
+    def walks(connection: Connection) -> dict[str, str]:
+        found = {}
+        for name, query in statements(connection):
+            for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?")):
+                if WALK.match(row.detail):
+                    found[name] = row.detail
+        return found
+
+    assert await world.store.read(walks) == WALKS
