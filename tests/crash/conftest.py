@@ -23,7 +23,7 @@ from adsunify.sandbox.world import Token
 from adsunify.service.opening import SECRET_KEYS
 from tests.postgres import execute
 
-from .stage import ENGINES, FORMATS, Log, Stage
+from .stage import ENGINES, FORMATS, NOT_SHOWN, Log, Stage
 
 ENVIRONMENT = {SECRET_KEYS: f"crash:{base64.urlsafe_b64encode(bytes(range(32))).decode().rstrip('=')}"}
 NETWORKS = [code for code in ADAPTERS if any(name.startswith(f"{code}-") for name in FORMATS)]
@@ -33,6 +33,13 @@ _numbers = itertools.count()
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """These tests run when they are named, as ``nox -s crash`` does; not with all the others."""
     return None if any("crash" in argument for argument in config.args) else True
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """A run that could not show something says so aloud."""
+    reasons = (str(report.longrepr[2]) for report in terminalreporter.getreports("skipped"))
+    for reason in dict.fromkeys(reason for reason in reasons if NOT_SHOWN in reason):
+        terminalreporter.write_line(reason.removeprefix("Skipped: "), red=True, bold=True)
 
 
 @pytest.fixture(scope="session")

@@ -33,6 +33,8 @@ from .child import Job
 BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 ACTIONS = ("create", "activate")
 ENGINES = ("sqlite", "postgresql")
+NOT_SHOWN = "NOT SHOWN:"
+"""How the reason begins why a test is skipped: it is said again at the end of the run."""
 
 
 def formats() -> dict[str, list[Path]]:
