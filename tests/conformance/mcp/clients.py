@@ -17,16 +17,16 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import define
 from mcp.client.auth import OAuthClientProvider  # type: ignore[import-not-found]  # installed by the nox session only
-from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]
+from mcp.shared.auth import OAuthClientMetadata  # type: ignore[import-not-found]  # as above
 
 from adsunify_mcp.http import PATH
 from adsunify_mcp.protocol import NEWEST, VERSIONS
+from tests.server.oauth import REDIRECT
 from tests.server.served import Served
 
 from .flow import from_brief_to_live
 from .scripted import consented, site
 
-REDIRECT = "http://127.0.0.1:3333/callback"
 INSTALLED = version("mcp")
 
 
@@ -60,7 +60,7 @@ def login(server: Served, kept: Kept) -> Any:
     async def back() -> Any:
         if INSTALLED.startswith("1."):
             return told["code"], told["state"]
-        from mcp.client.auth.oauth2 import AuthorizationCodeResult  # type: ignore[import-not-found]
+        from mcp.client.auth.oauth2 import AuthorizationCodeResult  # type: ignore[import-not-found]  # as above
 
         return AuthorizationCodeResult(code=told["code"], state=told["state"], iss=told["iss"])
 
@@ -72,8 +72,8 @@ def login(server: Served, kept: Kept) -> Any:
 
 async def first_line(server: Served, kept: Kept, wanted: str) -> None:
     """A session of ``mcp`` 1.x that asks for one version."""
-    from mcp import ClientSession  # type: ignore[import-not-found]
-    from mcp.client import session, streamable_http  # type: ignore[import-not-found]
+    from mcp import ClientSession  # type: ignore[import-not-found]  # as above
+    from mcp.client import session, streamable_http  # type: ignore[import-not-found]  # as above
 
     session.types.LATEST_PROTOCOL_VERSION = wanted
     async with AsyncExitStack() as stack:
