@@ -70,7 +70,7 @@ CREATIVE: dict[str, Any] = {
 AD: dict[str, Any] = {"advertiser_id": "7011112222", "adgroup_id": "17900002", "creatives": [CREATIVE]}
 NO_BID = {"bid_type": "BID_TYPE_NO_BID", "bid_price": NOTHING}
 DAILY = {"budget_mode": "BUDGET_MODE_DYNAMIC_DAILY_BUDGET", "budget": 20}
-# Section 5b.
+# Upgraded Smart+, as documented.
 SMART_CAMPAIGN = {name: value for name, value in CAMPAIGN.items() if name != "budget_mode"}
 SMART_AD_GROUP: dict[str, Any] = {
     **{name: value for name, value in AD_GROUP.items() if name not in ("location_ids", "pacing")},

@@ -219,7 +219,7 @@ def paged(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
 
 
 def listed(response: Response) -> list[Mapping[str, Json]]:
-    """The rows of a list. An empty list has its ``data`` too (section 11): without it the answer is unreadable."""
+    """The rows of a list. An empty list has its ``data`` too (Graph API): without it the answer is unreadable."""
     need(response.body, "/data")
     return rows(response.body, "/data")
 

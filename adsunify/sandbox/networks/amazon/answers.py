@@ -20,7 +20,7 @@ STATUS = {
     "scope": 401,
     "not_found": 404,
 }
-# (a) the documentation names six codes; those of 404, 405, 406 and 422 are our choice
+# Amazon Ads API names six codes; those of 404, 405, 406 and 422 are our choice
 CODES = {
     400: "INVALID_ARGUMENT",
     401: "UNAUTHORIZED",
@@ -37,7 +37,7 @@ RETRY_AFTER = {"Retry-After": "2"}
 
 
 class ItemError(Exception):
-    """Why one item of a batch is refused: one of the documented item error types (c), with its reason.
+    """Why one item of a batch is refused: one of the documented item error types, with its reason.
 
     `where` is a JSON pointer into the request body; `more` holds members that only some types have.
     """
@@ -113,10 +113,9 @@ def failure(request: Request, status: int) -> Answer:
 
 
 def _body(request: Request, status: int, message: str) -> dict[str, Any]:
-    """Shape (a) on the Sponsored Products resources and portfolios, (b) everywhere else.
+    """A code in words on the Sponsored Products resources and portfolios; digits with `details` everywhere else.
 
-    The code of (b) is the status in digits, as the eligibility description says and the 425 of a duplicate report
-    shows.
+    The digits are the status, as the eligibility description says and the 425 of a duplicate report shows.
     """
     if re.fullmatch(r"/(sp|portfolios)(/.*)?", request.path) and not request.path.endswith("/budget/usage"):
         return {"code": CODES.get(status, CODES[500 if status >= 500 else 400]), "message": message}

@@ -83,7 +83,7 @@ def keyword_text(item: Item, where: str, value: str) -> None:
     words = value.split(" ")
     if len([word for word in words if word]) > KEYWORD_WORDS:
         raise _malformed("TOO_LONG", where, f"at most {KEYWORD_WORDS} words", value)
-    # "only inside words" for - and +, "only inside" for the point: between two characters that are no signs or blanks
+    # Amazon Ads API: - and + only inside words, the point only inside: between two characters, no signs or blanks
     for found in re.finditer(r"[-+.]", value):
         around = value[max(found.start() - 1, 0) : found.start()], value[found.end() : found.end() + 1]
         if not all(neighbour.isalnum() for neighbour in around):

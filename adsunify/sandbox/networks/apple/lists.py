@@ -132,7 +132,7 @@ def _fits(row: Mapping[str, Any], one: Mapping[str, Any]) -> bool:
             return bool(found == wanted) == (operator == "EQUALS")
         case "IN" | "NOT_IN":
             return bool(found in wanted) == (operator == "IN")
-        case "LIKE":  # "contains" without wildcards (chosen: the rules are unverified)
+        case "LIKE":  # taken as "contains", without wildcards (chosen: Apple Ads Platform API does not tell)
             return bool(wanted in found)
         case "STARTS_WITH":
             return bool(found.startswith(wanted))

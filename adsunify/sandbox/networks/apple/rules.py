@@ -40,7 +40,7 @@ def campaign(data: Data, old: Mapping[str, Any] | None, world: World, account: A
     _times(data, old, world)
     _where_it_runs(data["targeting"], promoted)
     _bidding(data["bidStrategy"], promoted, account)
-    return {"status": "ENABLED", **data}  # "never rely on a default": this one is chosen
+    return {"status": "ENABLED", **data}  # Apple Ads Platform API names no default: this one is chosen
 
 
 def _where_it_runs(targeting: Mapping[str, Any], promoted: str) -> None:

@@ -40,7 +40,7 @@ _TURNED_AWAY = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", r
 
 
 def problem(request: Request, problem: Problem) -> Answer:
-    """A refused request. A feature that is not enabled says `server_error` (field report)."""
+    """A refused request. A feature that is not enabled says `server_error` (seen on live accounts)."""
     if problem.code == "feature":
         return _error(request, 403, problem.message, None, None, "server_error")
     status, code = _CODES.get(problem.code, (400, "invalid_value"))
@@ -50,7 +50,7 @@ def problem(request: Request, problem: Problem) -> Answer:
 
 def failure(request: Request, status: int) -> Answer:
     """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
-    if status >= _FIRST_SERVER_ERROR:  # "sometimes `error` is a plain string"
+    if status >= _FIRST_SERVER_ERROR:  # seen on live accounts: sometimes `error` is a plain string
         return Answer(status, {"error": "The server had an error while processing your request."}, _headers(request))
     message = f"Invalid URL ({request.method} {request.path})" if status == 404 else f"HTTP {status}"
     return _error(request, status, message, None, None)

@@ -7,7 +7,7 @@ from adsunify.sandbox.framework import Answer, Entity, Problem, Request, World, 
 from adsunify.sandbox.networks.chatgpt.answers import LIST, absent, account_of, answered, asked, listed
 from adsunify.sandbox.networks.chatgpt.tables import ABOVE, CURRENCIES, KINDS, PARENT_KEY, PLACES
 
-REVIEW_SECONDS = 300  # "minutes usually"
+REVIEW_SECONDS = 300  # OpenAI Advertiser API: usually minutes; how many is chosen
 _INCLUDES: Mapping[str, tuple[str, ...]] = {
     "campaign": ("serving_issues",),
     "ad_group": ("serving_issues", "bid_too_low"),

@@ -30,7 +30,7 @@ def token(request: Request) -> Answer:
         "expires_in": LOGIN.access_seconds,
         "refresh_token": issued.refresh.text,
         "refresh_token_expires_in": left,
-        # "may be comma or space separated"
+        # LinkedIn authorization code flow: they may be separated by commas or spaces
         "scope": ("," if from_refresh else " ").join(issued.access.scopes),
     })  # fmt: skip
 

@@ -160,7 +160,7 @@ def _check_budget(data: Data) -> None:
     lifetime = data.get("pacingStrategy") == "LIFETIME"
     if lifetime and (total is None or daily is not None):
         raise Problem("CONDITIONAL_FIELD_NOT_ALLOWED", "/dailyBudget", "LIFETIME pacing goes with totalBudget alone")
-    if daily is None and not lifetime:  # "deprecated": refused here
+    if daily is None and not lifetime:  # LinkedIn Marketing API calls it deprecated: refused here
         raise Problem("CONDITIONAL_MISSING_FIELD", "/pacingStrategy", "LIFETIME is required with totalBudget alone")
     if daily is not None and total is not None and amount(total) < amount(daily):
         raise Problem("CONDITIONAL_VALUE_TOO_LOW", "/totalBudget", "is less than dailyBudget")

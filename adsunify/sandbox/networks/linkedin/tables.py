@@ -19,7 +19,7 @@ PAGES_SCOPES = ("r_organization_admin", "rw_organization_admin")
 LOGIN = Login(
     pages=((LOGIN_HOST, "/oauth/v2/authorization"),),
     allowed=(WRITE_SCOPE, REPORT_SCOPE, POSTS_SCOPE, "r_ads", "r_basicprofile", *PAGES_SCOPES),
-    pkce="refused",  # "only for native apps on another endpoint: do not send"
+    pkce="refused",  # LinkedIn: only for native apps, on another endpoint
     code_seconds=1800,
     access_seconds=60 * DAY,
     refresh_seconds=365 * DAY,  # counted from the consent: a refresh does not lengthen it
@@ -99,7 +99,7 @@ BILLED: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 FORMATS = ("CAROUSEL", "SINGLE_VIDEO", "SPONSORED_UPDATE_EVENT", "SPONSORED_UPDATE_NATIVE_DOCUMENT", "STANDARD_UPDATE")
 SET_AT_CREATION = ("CAROUSEL", "SINGLE_VIDEO")  # the first creative cannot bring these
 INTENTS = ("NOT_DECLARED", "NOT_POLITICAL", "POLITICAL")
-# "One of LinkedIn's supported locales": the documentation lists none, so these are a choice of theirs.
+# LinkedIn Marketing API lists none of the locales that it supports, so these are a choice of theirs.
 LOCALES = frozenset({
     "ar_AE", "cs_CZ", "da_DK", "de_DE", "en_US", "es_ES", "fr_FR", "hi_IN", "id_ID", "it_IT", "ja_JP", "ko_KR",
     "ms_MY", "nl_NL", "no_NO", "pl_PL", "pt_BR", "ro_RO", "ru_RU", "sv_SE", "th_TH", "tr_TR", "uk_UA", "zh_CN", "zh_TW",

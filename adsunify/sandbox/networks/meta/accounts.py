@@ -17,7 +17,7 @@ def _account(
         "account_status": status,
         "disable_reason": 0,
         "min_daily_budget": least,
-        # "account floor applies": the least spend cap of a campaign is not in the documentation, so chosen
+        # Meta Marketing API: the account has a floor for a campaign's spend cap; how high is not told, so chosen
         "min_campaign_group_spend_cap": str(100 * least),
         "amount_spent": "0",
         "balance": "0",

@@ -22,12 +22,12 @@ from adsunify.sandbox.networks.meta.errors import CREDENTIALS, answer, guard
 SCOPES = (
     "ads_management", "ads_read", "business_management", "pages_show_list", "pages_read_engagement", "pages_manage_ads",
 )  # fmt: skip
-SHORT, LONG = 5400, 5184000  # "hours", and about 60 days
+SHORT, LONG = 5400, 5184000  # Meta access tokens: hours, and about 60 days
 LOGIN = Login(
     pages=(("www.facebook.com", "/v26.0/dialog/oauth"),),
     needed=SCOPES,
     scope_separator=",",
-    pkce="refused",  # "omit"
+    pkce="refused",  # Meta Login with a client secret needs none; whether it is taken is (unverified)
     access_seconds=SHORT,
     refreshes=False,
     access_prefix="EAA",

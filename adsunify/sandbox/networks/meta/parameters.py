@@ -52,7 +52,8 @@ def picture(value: Any, where: str) -> str:
     """An address that Meta fetches during the call: must be public; one with `missing` in it cannot be fetched."""
     address = web_address(value, where)
     host = urlsplit(address).hostname or ""
-    if "." not in host or re.fullmatch(r"[0-9.]+", host):  # "must be public"; what that means is chosen
+    # Meta Marketing API: it has to be public; what that means is chosen
+    if "." not in host or re.fullmatch(r"[0-9.]+", host):
         raise Problem("value", where, "the image could not be downloaded: not a public address", value)
     return str(foreign()(address, where))
 
@@ -175,7 +176,7 @@ LINK_DATA = record(
             })},
         ),
     },
-    exactly_one=(("picture", "image_hash", "child_attachments"),),  # "never both"; neither: chosen
+    exactly_one=(("picture", "image_hash", "child_attachments"),),  # Meta Marketing API: never both; neither: chosen
 )  # fmt: skip
 STORY = record(
     required={"page_id": ID},

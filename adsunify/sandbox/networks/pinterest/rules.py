@@ -22,7 +22,7 @@ from adsunify.sandbox.networks.pinterest.targeting import check_targeting
 Data = Mapping[str, Any]
 GONE = ("ARCHIVED", "DELETED_DRAFT")
 CAPS = ("daily_spend_cap", "lifetime_spend_cap")
-# "only draft campaigns", "only draft ad groups", "only draft ads"
+# Pinterest API v5: what only drafts have
 FIXED: Mapping[str, tuple[str, ...]] = {
     "campaign": (
         "objective_type", "is_campaign_budget_optimization", "is_performance_plus", "is_automated_campaign",
@@ -160,7 +160,8 @@ def _check_bid(data: Data, old: Data | None, objective: str, currency: str) -> N
     strategy, bid = data["bid_strategy_type"], data.get("bid_in_micro_currency")
     if objective == "VIDEO_COMPLETION" and strategy != "AUTOMATIC_BID":
         raise refused("bid_strategy_type", "must be AUTOMATIC_BID for VIDEO_COMPLETION")
-    if strategy == "TARGET_AVG" and (old is None or old["bid_strategy_type"] != "TARGET_AVG"):  # "only reads"
+    # Pinterest API v5: read, never newly written
+    if strategy == "TARGET_AVG" and (old is None or old["bid_strategy_type"] != "TARGET_AVG"):
         raise refused("bid_strategy_type", "TARGET_AVG is no longer available")
     if strategy == "AUTOMATIC_BID" and bid is not None:
         raise refused("bid_in_micro_currency", "goes without AUTOMATIC_BID")

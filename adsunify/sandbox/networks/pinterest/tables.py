@@ -7,7 +7,7 @@ from adsunify.sandbox.framework import Account, Login
 
 API = ("api.pinterest.com",)
 CONSENT_HOST = "www.pinterest.com"
-# "foreign storage host, not fixed by any document": any other host will do
+# Pinterest API v5 does not name the host of report files: any other host will do
 STORAGE_HOST = "pinterest-reports.s3.us-east-1.amazonaws.com"
 
 SCOPES = ("ads:read", "ads:write", "boards:read", "boards:write", "pins:read", "pins:write", "user_accounts:read")
@@ -18,11 +18,11 @@ LOGIN = Login(
     needed=SCOPES,
     allowed=SECRET_SCOPES,
     scope_separator=",",
-    pkce="refused",  # "do not send"
+    pkce="refused",  # Pinterest API v5 documents none
     code_seconds=600,
     access_seconds=30 * DAY,
     refresh_seconds=60 * DAY,
-    rotates=True,  # "the answer carries a new refresh_token"; that the old one dies at once is chosen
+    rotates=True,  # Pinterest API v5: an answer carries a new refresh_token; that the old one dies at once is chosen
     access_prefix="pina_",
     refresh_prefix="pinr_",
 )
@@ -54,7 +54,7 @@ MICROS = 1_000_000
 FLOORS = {"JPY": 1_000_000}
 USUAL_FLOOR = 100_000
 
-# Countries in which ads are sold: "a limited list" of which the documentation names none; a choice of theirs.
+# Countries in which ads are sold: Pinterest API v5 names none of its limited list; a choice of theirs.
 COUNTRIES: tuple[tuple[str, str, str], ...] = (
     ("US", "United States of America", "Dollars"), ("CA", "Canada", "Dollars"), ("GB", "United Kingdom", "Pounds"),
     ("IE", "Ireland", "Euros"), ("AU", "Australia", "Dollars"), ("NZ", "New Zealand", "Dollars"),

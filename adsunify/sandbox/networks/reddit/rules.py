@@ -58,7 +58,7 @@ def _bid(data: Mapping[str, Any], account: Account) -> None:
         raise refused("bid_value", f"is required with {strategy}")
     if bid is not None and strategy == "BIDLESS":
         raise refused("bid_value", "does not go with BIDLESS")
-    # taken as a hard limit (an open point of the documentation), and only in the currency it is stated in
+    # taken as a hard limit (Reddit Ads API leaves it open), and only in the currency it is stated in
     banded = bid is not None and data["bid_type"] == "CPC" and account.currency == "USD"
     if banded and not LEAST_CLICK <= bid <= MOST_CLICK:
         raise refused("bid_value", "must be between 3500000 and 100000000")

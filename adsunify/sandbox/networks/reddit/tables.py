@@ -19,7 +19,7 @@ LOGIN = Login(
     pkce="refused",
     required={"duration": choice("permanent")},  # chosen: without it there would be no refresh token to keep
     access_seconds=86400,
-    rotates=True,  # "rotation seen live": here always
+    rotates=True,  # seen on live accounts; here always
 )  # fmt: skip
 # Words that begin the User-Agent of a library nobody has named (which ones is chosen).
 GENERIC_AGENTS = ("python", "httpx", "aiohttp", "curl", "java", "okhttp", "go-http-client", "node", "axios", "mozilla")

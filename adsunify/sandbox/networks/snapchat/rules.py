@@ -13,7 +13,7 @@ from adsunify.sandbox.networks.snapchat.targeting import born
 
 _BUDGETS = {"daily_budget_micro": "DAILY_BUDGET", "lifetime_budget_micro": "LIFETIME_BUDGET"}
 _SAME_CREATIVE = timedelta(seconds=1)
-_SEVERAL = 2  # "several times within one second": more than two is what is chosen
+_SEVERAL = 2  # Snap Marketing API refuses several within one second: more than two is chosen
 
 
 def locked(kind: str, old: Mapping[str, Any], new: Mapping[str, Any], now: str) -> None:

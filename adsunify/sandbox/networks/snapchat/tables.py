@@ -19,7 +19,7 @@ LOGIN = Login(
     pkce="refused",
     access_seconds=3600,
     refresh_seconds=None,
-    rotates=True,  # "may rotate": here it always does, and the old one dies at once
+    rotates=True,  # Snap Marketing API: it may; here it always does, and the old one dies at once
 )
 
 STATUSES = ("ACTIVE", "PAUSED")

@@ -5,7 +5,7 @@ from typing import Any
 from adsunify.sandbox.framework import Check, anything, boolean, choice, listing, record, text
 from adsunify.sandbox.networks.snapchat.answers import refused
 
-# "Objects inside one entry are ANDed ...": which entries may be excluded is not said; here all kinds may.
+# Snap Marketing API: objects inside one entry are ANDed; which may be excluded is not said: here all kinds may.
 _OPERATION = choice("INCLUDE", "EXCLUDE")
 AGE_GROUPS = ("13-17", "18-20", "21-24", "25-34", "35-44", "45-54", "55+")
 _WORDS = listing(text(), 1)

@@ -28,7 +28,7 @@ from adsunify.sandbox.networks.tiktok.entities import above, secondary_status
 from adsunify.sandbox.networks.tiktok.figures import METRICS, counts, days, shown, total
 from adsunify.sandbox.networks.tiktok.shapes import ADVERTISER, ID, moment, one_of, page, paged
 
-# "Foreign" as report files are; the documentation does not name the host, so this one is chosen.
+# TikTok API for Business: the file lies on another host, which is not named; this one is chosen.
 FILES = "ads-report-sg.tiktokcdn.example"
 LINK_SECONDS = 3600
 LEVELS: Mapping[str, str] = {  # data level: its id dimension

@@ -29,7 +29,7 @@ from adsunify.sandbox.networks.x.answers import flag, given
 from adsunify.sandbox.networks.x.tables import LOGIN, SCREEN_NAME, USER_ID, WRITERS
 from adsunify.sandbox.world import Code
 
-SKEW_SECONDS = 300  # "Clock skew is rejected": how much is our choice
+SKEW_SECONDS = 300  # X Ads API: a timestamp too far off is refused; how far is our choice
 REQUEST_TOKEN_SECONDS = 600
 FORM = "application/x-www-form-urlencoded"
 _ALWAYS = frozenset({
