@@ -92,12 +92,15 @@ async def change(
 
 async def remove(service: Service, actor: Actor, *, webhook_id: str) -> Json:
     """Remove a subscription and everything queued for it."""
-    return shown(await service.store.write(_remove, actor, webhook_id))
+    while (found := await service.store.write(_remove, actor, webhook_id)) is None:
+        pass
+    return shown(found)
 
 
-def _remove(connection: Connection, actor: Actor, webhook_id: str) -> WebhookRecord:
+def _remove(connection: Connection, actor: Actor, webhook_id: str) -> WebhookRecord | None:
     found = webhooks.remove(connection, actor, webhook_id)
-    sealed.forget(connection, webhooks.SECRETS, webhook_id)
+    if found is not None:
+        sealed.forget(connection, webhooks.SECRETS, webhook_id)
     return found
 
 

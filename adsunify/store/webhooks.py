@@ -39,6 +39,8 @@ from .statement import Statement
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
 TRIES = 8
+REMOVED_AT_ONCE = 500
+"""Deliveries in one transaction: nobody waits until a million is gone."""
 SECRETS = "webhooks"
 """The vault's table of signing secrets."""
 
@@ -127,6 +129,13 @@ class Ended:
 _INSERT = insert(webhooks)
 _ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
 _GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
+_SOME = (
+    select(deliveries.c.id)
+    .where(deliveries.c.webhook_id == bindparam("of_webhook"))
+    .order_by(deliveries.c.id)
+    .limit(REMOVED_AT_ONCE)
+    .with_for_update()  # or a worker may write down an attempt meanwhile
+)
 
 
 def create(
@@ -182,12 +191,17 @@ def change(connection: Connection, actor: Actor, id_: str, values: Mapping[str, 
     return get(connection, actor, id_)
 
 
-def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
-    """Remove a subscription with everything queued for it. Raises NotFound."""
+def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | None:
+    """Remove a subscription with what is queued for it; None: there was more than should be removed at once, ask again.
+
+    Raises NotFound.
+    """
     found = get(connection, actor, id_)
-    its_deliveries = select(deliveries.c.id).where(deliveries.c.webhook_id == id_)
-    connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(its_deliveries)))
-    connection.execute(delete(deliveries).where(deliveries.c.webhook_id == id_))
+    some = connection.execute(_SOME, {"of_webhook": id_}).scalars().all()
+    connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(some)))
+    connection.execute(delete(deliveries).where(deliveries.c.id.in_(some)))
+    if len(some) == REMOVED_AT_ONCE:
+        return None
     connection.execute(delete(webhooks).where(webhooks.c.id == id_))
     return found
 
