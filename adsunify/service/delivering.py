@@ -10,9 +10,10 @@ import asyncio
 import random
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
-from functools import partial
+from functools import lru_cache, partial
 
 from attrs import define, field, frozen
 
@@ -38,8 +39,14 @@ IN_FLIGHT = 400
 FIRST_EACH, MOST_EACH = 5, 50
 """So many at once for one subscription: at first, and after quick answers. One that does not answer gets one."""
 QUICK_SECONDS = 1.0
+CLAIMS = 3
+"""So many batches are claimed side by side while there are more: a commit is mostly waiting for the disk."""
 GATHERING_SECONDS = 0.002
 """A commit that woke the worker is rarely alone."""
+SETTLING_SECONDS = 0.005
+"""Neither is an attempt that ended."""
+OPENED = 1_000
+"""So many signing secrets are kept as they were opened."""
 AGAIN_SECONDS = 1.0
 """Until a database that is away is asked again."""
 
@@ -77,8 +84,8 @@ def wait_after(tries: int, retry_after: float | None, drawn: float) -> float | N
 class Worker:
     """Delivers until it is stopped. One per process is enough. ``lease``: as :func:`adsunify.store.webhooks.claim`.
 
-    Attempts are claimed a batch at a time, made side by side, and kept as they end: one commit for all that ended
-    while the commit before it was made.
+    Attempts are claimed in batches, made side by side, and kept as they end: one commit for all that ended while the
+    commit before it was made.
     """
 
     service: Service
@@ -89,9 +96,14 @@ class Worker:
     allowed: dict[str, int] = field(factory=dict)
     ended: list[Ended] = field(factory=list)
     stopping: bool = False
-    _held: bool = False  # more may be due than may be sent now
+    _full: frozenset[str] = frozenset()  # subscriptions that more may be due for than may be sent now
+    _secret: Callable[[str, str, str], str] = field(init=False, repr=False)
     _awake: asyncio.Event = field(factory=asyncio.Event)
     _settling: asyncio.Task[None] | None = None
+
+    @_secret.default
+    def _opened(self) -> Callable[[str, str, str], str]:
+        return lru_cache(OPENED)(partial(opened, self.service))
 
     async def run(self) -> None:
         """Deliver what is due, as it becomes due. A database that is away is asked again later."""
@@ -123,27 +135,43 @@ class Worker:
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def _round(self) -> float:
-        """Claim and send while batches are full; returns the seconds until there may be more."""
-        store = self.service.store
-        more = False
-        while not self.stopping and len(self.sending) < IN_FLIGHT:
-            room = {webhook_id: self._allowed(webhook_id) - count for webhook_id, count in self.busy.items()}
-            full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-            if not more:
-                self._held = bool(full)
-                due = await store.read(webhooks.next_due, full)
-                wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
-                if wait > 0:
-                    return min(wait, IDLE_SECONDS)
-            limit = min(BATCH, IN_FLIGHT - len(self.sending))
-            room |= {webhook_id: count for webhook_id, count in self.allowed.items() if webhook_id not in room}
-            claimed = await store.write(webhooks.claim, store.clock, limit, room, FIRST_EACH, self.lease)
-            for one in claimed:
-                self._send(one)
-            more = len(claimed) == limit
-            await asyncio.sleep(0)
-        self._held = True
+        """Claim and send until no more is due or may be sent; returns the seconds until there may be more."""
+        store, claims = self.service.store, 1
+        while not self.stopping and (free := IN_FLIGHT - len(self.sending)) > 0:
+            found = await asyncio.gather(
+                *(self._claim(reserved) for reserved in range(0, min(free, claims * BATCH), BATCH)),
+                return_exceptions=True,  # what the others have claimed is sent all the same
+            )
+            for one in found:
+                if isinstance(one, BaseException):
+                    raise one
+            if found[0] == BATCH:
+                claims = CLAIMS
+                continue
+            self._full = frozenset(webhook_id for webhook_id, count in self._room().items() if count <= 0)
+            due = await store.read(webhooks.next_due, store.clock, self._full)
+            wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
+            if wait > 0:
+                return min(wait, IDLE_SECONDS)
+            claims = 1
+        self._full = frozenset(self.busy)
         return IDLE_SECONDS
+
+    async def _claim(self, reserved: int) -> int:
+        """Claim a batch and send it. ``reserved``: so many of each subscription are left to claims at the same time."""
+        store, limit = self.service.store, min(BATCH, IN_FLIGHT - len(self.sending) - reserved)
+        room = {webhook_id: count - reserved for webhook_id, count in self._room().items()}
+        claimed = await store.write(
+            webhooks.claim, store.clock, limit, room, FIRST_EACH - reserved, self.lease, reserved
+        )
+        for one in claimed:
+            self._send(one)
+        return len(claimed)
+
+    def _room(self) -> dict[str, int]:
+        """How many more each known subscription may get now."""
+        known = self.busy.keys() | self.allowed.keys()
+        return {webhook_id: self._allowed(webhook_id) - self.busy[webhook_id] for webhook_id in known}
 
     def _allowed(self, webhook_id: str) -> int:
         return self.allowed.get(webhook_id, FIRST_EACH)
@@ -159,7 +187,7 @@ class Worker:
         self.busy[webhook_id] -= 1
         if not self.busy[webhook_id]:
             del self.busy[webhook_id]
-        if self._held:
+        if webhook_id in self._full:
             self._awake.set()
 
     # -- delivering -----------------------------------------------------------------------------------------------
@@ -206,6 +234,7 @@ class Worker:
     async def _settle(self) -> None:
         """Keep all that ended. What cannot be kept before the lease runs out is delivered again, under the same id."""
         while self.ended:
+            await asyncio.sleep(SETTLING_SECONDS)
             ended, self.ended = self.ended, []
             try:
                 await self.service.store.write(webhooks.settle, ended)
@@ -223,7 +252,7 @@ class Worker:
         body = claimed.body.encode("ascii")
         sent_at = service.store.clock.now() // 1000
         try:
-            secret = opened(service, claimed.workspace_id, claimed.webhook_id, claimed.sealed_secret)
+            secret = self._secret(claimed.workspace_id, claimed.webhook_id, claimed.sealed_secret)
             answer = await fetch(
                 claimed.url,
                 method="POST",

@@ -15,15 +15,20 @@ from typing import Any
 from attrs import asdict, frozen
 from sqlalchemy import (
     JSON,
+    BigInteger,
+    Boolean,
     Connection,
     Row,
     and_,
+    any_,
     bindparam,
+    case,
     cast,
     column,
     delete,
     func,
     insert,
+    literal_column,
     or_,
     select,
     update,
@@ -309,13 +314,15 @@ _LIVES = and_(
     ),
 )
 """Whoever made the subscription still belongs to the workspace, and its key is neither revoked nor expired."""
+_ONE: Any = literal_column("1")
+"""As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
 _QUEUED = deliveries.c.next_attempt_at.is_not(None)
 _later = deliveries.alias("later")
 _waiting = select(
     select(deliveries.c.webhook_id)
     .where(_QUEUED)
     .order_by(deliveries.c.webhook_id)
-    .limit(1)
+    .limit(_ONE)
     .scalar_subquery()
     .label("id")
 ).cte("waiting", recursive=True)
@@ -324,7 +331,7 @@ _waiting = _waiting.union_all(
         select(_later.c.webhook_id)
         .where(_later.c.next_attempt_at.is_not(None), _later.c.webhook_id > _waiting.c.id)
         .order_by(_later.c.webhook_id)
-        .limit(1)
+        .limit(_ONE)
         .scalar_subquery()
     ).where(_waiting.c.id.is_not(None))
 )
@@ -334,7 +341,7 @@ _due_at = (
     select(deliveries.c.next_attempt_at)
     .where(deliveries.c.webhook_id == webhooks.c.id, _QUEUED)
     .order_by(deliveries.c.next_attempt_at)
-    .limit(1)
+    .limit(_ONE)
     .scalar_subquery()
 )
 _full = bindparam("full", type_=ExactJson)
@@ -345,39 +352,56 @@ _FULL = {
 """The ids in a JSON list, as the dialects read it."""
 _NEXT = Statement(
     lambda dialect: (
-        select(webhooks.c.id, _due_at.label("due_at"))
+        select(webhooks.c.id, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"), _due_at.label("due_at"))
         .join(_waiting, _waiting.c.id == webhooks.c.id)
+        .outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id)
+        .outerjoin(
+            memberships,
+            and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
+        )
+        .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
         .where(webhooks.c.active, webhooks.c.id.not_in(_FULL[dialect]))
         .order_by("due_at")
         .limit(bindparam("at_most"))
     )
 )
-_DUE = Statement(
-    select(deliveries, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"))
-    .join(webhooks, webhooks.c.id == deliveries.c.webhook_id)
-    .outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id)
-    .outerjoin(
-        memberships,
-        and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
-    )
-    .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
+_due = (
+    select(deliveries.c.id)
     .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
     .order_by(deliveries.c.next_attempt_at)
     .limit(bindparam("at_most"))
-    .with_for_update(skip_locked=True, of=deliveries)  # SQLite has one writer, and ignores it
+    .with_for_update(skip_locked=True)  # SQLite has one writer, and ignores it
+    .cte("due")
 )
-_THIS = deliveries.c.id == bindparam("the_id")
+_IS_DUE = {
+    "sqlite": deliveries.c.id.in_(select(_due.c.id)),
+    "postgresql": deliveries.c.id == any_(func.array(select(_due.c.id).scalar_subquery())),
+}
+"""PostgreSQL shall find ten rows by their keys, however many it takes them for."""
+_attempted = and_(bindparam("lives", type_=Boolean), deliveries.c.tries < TRIES)
+_one_more = case((_attempted, 1), else_=0)
 _TAKE = Statement(
-    update(deliveries)
-    .where(_THIS)
-    .values(
-        status="delivering",
-        attempts=deliveries.c.attempts + 1,
-        tries=deliveries.c.tries + 1,
-        next_attempt_at=bindparam("lease_end"),
+    lambda dialect: (
+        update(deliveries)
+        .where(_IS_DUE[dialect])
+        .values(
+            status=case((_attempted, "delivering"), else_="failed"),
+            attempts=deliveries.c.attempts + _one_more,
+            tries=deliveries.c.tries + _one_more,
+            next_attempt_at=case((_attempted, bindparam("lease_end", type_=BigInteger))),
+        )
+        .returning(
+            deliveries.c.id,
+            deliveries.c.event_id,
+            deliveries.c.url,
+            deliveries.c.body,
+            deliveries.c.attempts,
+            deliveries.c.tries,
+            deliveries.c.next_attempt_at,
+        )
     )
 )
-_GIVE_UP = Statement(update(deliveries).where(_THIS).values(status="failed", next_attempt_at=None))
+"""Takes what is due for a subscription; what may not be attempted any more fails, and is not due again."""
 _BEGIN = Statement(insert(delivery_attempts))
 _END = Statement(
     update(delivery_attempts)
@@ -386,7 +410,11 @@ _END = Statement(
 )
 _SETTLE = Statement(
     update(deliveries)
-    .where(_THIS, deliveries.c.status == "delivering", deliveries.c.attempts == bindparam("the"))
+    .where(
+        deliveries.c.id == bindparam("the_id"),
+        deliveries.c.status == "delivering",
+        deliveries.c.attempts == bindparam("the"),
+    )
     .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
 )
 
@@ -398,43 +426,43 @@ def claim(
     room: Mapping[str, int] = MappingProxyType({}),
     each: int = 10,
     lease: int = LEASE_MILLISECONDS,
+    beside: int = 0,
 ) -> list[Claimed]:
     """Take up to ``limit`` due deliveries: each attempt is on record before it is made.
 
     ``room``: how many a subscription may get now, ``each`` where it is not named. ``lease``: milliseconds until others
-    take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
-    used up by workers that died, fails here.
+    take the worker for dead. ``beside``: so many may be taken by claims made at the same time; other subscriptions
+    come first. A delivery that is due but whose subscription has lost its authority, or whose tries are used up by
+    workers that died, fails here.
     """
-    now = clock.now()
-    rows: list[Any] = []
+    now, left, taken = clock.now(), limit, list[Claimed]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-    for waiting in _NEXT.all(connection, {"full": full, "at_most": limit}):
-        left = min(limit - len(rows), room.get(waiting.id, each))
-        if waiting.due_at > now or left <= 0:
-            break
-        rows += _DUE.all(connection, {"of_webhook": waiting.id, "now": now, "at_most": left})
-    ended = [row for row in rows if not row.lives or row.tries >= TRIES]
-    if ended:
-        _GIVE_UP.each(connection, [{"the_id": row.id} for row in ended])
-    taken = [row for row in rows if row.lives and row.tries < TRIES]
+    waiting = _NEXT.all(connection, {"full": full, "at_most": limit + beside, "now": now})
+    for webhook in waiting[beside:] + waiting[:beside]:
+        at_most = min(left, room.get(webhook.id, each))
+        if webhook.due_at > now or at_most <= 0:
+            continue
+        asked = {"of_webhook": webhook.id, "now": now, "at_most": at_most, "lives": webhook.lives}
+        rows = _TAKE.all(connection, {**asked, "lease_end": now + lease})
+        left -= len(rows)
+        taken += [_claimed(row, webhook) for row in rows if row.next_attempt_at is not None]
     if taken:
-        _TAKE.each(connection, [{"the_id": row.id, "lease_end": now + lease} for row in taken])
-        _BEGIN.each(connection, [{"delivery_id": row.id, "number": row.attempts + 1, "at": now} for row in taken])
-    return [_claimed(row, now + lease) for row in taken]
+        _BEGIN.each(connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken])
+    return taken
 
 
-def _claimed(row: Any, lease_end: int) -> Claimed:
+def _claimed(row: Any, webhook: Any) -> Claimed:
     return Claimed(
         id=row.id,
-        webhook_id=row.webhook_id,
-        workspace_id=row.workspace_id,
+        webhook_id=webhook.id,
+        workspace_id=webhook.workspace_id,
         event_id=row.event_id,
         url=row.url,
         body=row.body,
-        sealed_secret=row.sealed,
-        attempt=row.attempts + 1,
-        tries=row.tries + 1,
-        lease_end=lease_end,
+        sealed_secret=webhook.sealed,
+        attempt=row.attempts,
+        tries=row.tries,
+        lease_end=row.next_attempt_at,
     )
 
 
@@ -458,7 +486,7 @@ def settle(connection: Connection, ended: Sequence[Ended]) -> None:
         announce(connection)
 
 
-def next_due(connection: Connection, full: Collection[str] = ()) -> int | None:
+def next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
     """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
-    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1})
+    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.now()})
     return None if found is None else int(found.due_at)

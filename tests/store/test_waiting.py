@@ -45,8 +45,8 @@ async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: Wo
     await world.prepare()
     await world.store.write(webhooks.change, world.admin, paused, {"active": False})
     assert await taken(world, 10, {full: 0}) == {}
-    assert await world.store.read(webhooks.next_due, [full]) is None
-    assert await world.store.read(webhooks.next_due) == world.clock.now()
+    assert await world.store.read(webhooks.next_due, world.clock, [full]) is None
+    assert await world.store.read(webhooks.next_due, world.clock) == world.clock.now()
     assert await taken(world, 10) == {full: 1}
     await world.store.write(webhooks.change, world.admin, paused, {"active": True})
     assert await taken(world, 10) == {paused: 1}
@@ -62,6 +62,6 @@ async def test_a_backlog_is_not_walked_through(world: World) -> None:
     told = await world.store.read(plan_of_query, webhooks._NEXT)
     assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in told  # from one to the next
     assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in told
-    told = await world.store.read(plan_of_query, webhooks._DUE)
+    told = await world.store.read(plan_of_query, webhooks._TAKE)
     assert "SEARCH deliveries USING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at<?)" in told
     assert "TEMP B-TREE" not in told

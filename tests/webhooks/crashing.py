@@ -55,11 +55,15 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
 
         over = asyncio.create_task(stopping.wait())
         working = [asyncio.create_task(worked()) for _ in range(workers)]
+        done = asyncio.create_task(shop.done(events, seconds=600))
         try:
-            await shop.done(events, seconds=600)
+            await asyncio.wait((done, *working), return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopping.set()
+            if not done.done():  # a worker ended otherwise than it was meant to
+                done.cancel()
             await asyncio.gather(*working)
+        await done
         arrived = Counter(one.event_id for one in receiver.got)
         bodies = {(one.event_id, one.body) for one in receiver.got}
     states, attempts, rows = await shop.service.store.read(_recorded, webhook_id)
