@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +11,7 @@ from adsunify.brief import read_brief
 from adsunify.network import Account
 from adsunify.planning import plan
 from adsunify.steps import Plan
-from adsunify.wire import Request, Response, dumps, filled, loads
+from tests.briefs import changed
 
 SELLER = Account("amazon", "1234", "USD", "America/Los_Angeles", {"accountType": "seller", "countryCode": "US"})
 VENDOR = evolve(SELLER, extras={"accountType": "vendor", "countryCode": "US"})
@@ -33,41 +31,11 @@ BRIEF: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def created(account: Account = SELLER, **changes: Any) -> Plan:
     return plan(read_brief(brief(**changes)), account)
-
-
-def json_of(value: Any) -> Any:
-    return loads(dumps(value))
-
-
-def unasked(request: Request) -> Response:
-    raise AssertionError(f"{request.method} {filled(request)} was not expected")
-
-
-def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
-    def answer(request: Request) -> Response:
-        if asked is not None:
-            asked.append(request)
-        found = answers[f"{request.method} {filled(request)}"]
-        if callable(found):
-            found = found(request)
-        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
-
-    return answer
 
 
 CAMPAIGN = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -17,9 +16,11 @@ from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
-from adsunify.reading import drive
 from adsunify.steps import Outputs, Plan
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Response
+from tests.briefs import changed
+
+from .calls import answer_of, run
 
 ACCOUNT = Account("apple", "7001", "EUR", "Europe/Berlin", {"orgId": "40669820", "paymentModel": "PAYG"})
 API = "https://api.ads.apple.com/v1"
@@ -49,49 +50,20 @@ GIVEN = {"clientId": "SEARCHADS.c", "teamId": "SEARCHADS.t", "keyId": "k-1", "pr
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
-
-
-def answer(body: Any, status: int = 200, **headers: str) -> Response:
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, json.dumps(body).encode())
+    return changed(BRIEF, changes)
 
 
 def one(entity: Mapping[str, Any]) -> Response:
-    return answer({"result": dict(entity)})
+    return answer_of({"result": dict(entity)})
 
 
 def page(*entities: Mapping[str, Any], offset: int = 0, total: int | None = None) -> Response:
     pagination = {"offset": offset, "pageSize": 200, "totalCount": len(entities) if total is None else total}
-    return answer({"result": [dict(entity) for entity in entities], "pagination": pagination})
+    return answer_of({"result": [dict(entity) for entity in entities], "pagination": pagination})
 
 
 def failed(code: str, status: int, message: str = "no", **headers: str) -> Response:
-    return answer({"error": {"code": code, "message": message, "details": []}}, status, **headers)
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, all of which it asks for, and what it asked."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def given(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    found = drive(flow, given)
-    assert not left
-    return found, asked
+    return answer_of({"error": {"code": code, "message": message, "details": []}}, status, **headers)
 
 
 def created(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +15,9 @@ from adsunify.planning import plan_create
 from adsunify.reading import drive
 from adsunify.steps import Plan
 from adsunify.wire import Flow, Request, Response, filled
+from tests.briefs import changed
+
+from .calls import answer_of
 
 ACCOUNT = Account("chatgpt", "adacct_77", "EUR", "Europe/Paris")
 API = "https://api.ads.openai.com/v1"
@@ -74,28 +76,13 @@ AD: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
-
-
-def answer(body: Any, status: int = 200, **headers: str) -> Response:
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, json.dumps(body).encode())
+    return changed(BRIEF, changes)
 
 
 def listed(*rows: Mapping[str, Any], more: bool = False) -> Response:
     ids = [row.get("id") for row in rows]
     edges = {"first_id": ids[0] if ids else None, "last_id": ids[-1] if ids else None}
-    return answer({"object": "list", "data": rows, **edges, "has_more": more})
+    return answer_of({"object": "list", "data": rows, **edges, "has_more": more})
 
 
 class Talk:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from adsunify.planning import plan
 from adsunify.reading import drive
 from adsunify.steps import Plan
 from adsunify.wire import Flow, Request, Response, dumps, filled, loads
+from tests.briefs import changed
 
 Result = TypeVar("Result")
 EXTRAS = {"loginCustomerId": "9990002222", "billableUnitMicros": "10000"}
@@ -84,17 +84,7 @@ AD: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def created(account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -11,7 +10,10 @@ from adsunify.brief import read_brief
 from adsunify.network import Account
 from adsunify.planning import plan
 from adsunify.steps import Plan
-from adsunify.wire import Request, Response, dumps, filled, loads
+from adsunify.wire import Request, Response, filled
+from tests.briefs import changed
+
+from .calls import json_of
 
 ACCOUNT = Account("linkedin", "518121035", "USD", "UTC")
 NOW = datetime(2026, 10, 20, 12, tzinfo=UTC)
@@ -64,32 +66,13 @@ GROUP: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    """The brief with members changed (``budget__period``), or taken away by None."""
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def created(post: Any = None, account: Account = ACCOUNT, **changes: Any) -> Plan:
     """The plan of the brief; ``post``: what the look-up of the post answers."""
     lookups = [] if post is None else [{"request": {"url": POST_URL}, "response": {"status": 200, "body": post}}]
     return plan(read_brief(brief(**changes)), account, lookups=lookups)
-
-
-def json_of(value: Any) -> Any:
-    return loads(dumps(value))
-
-
-def unasked(request: Request) -> Response:
-    raise AssertionError(f"{request.method} {filled(request)} was not expected")
 
 
 def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,9 +16,11 @@ from adsunify.errors import (
 from adsunify.network import Account
 from adsunify.networks.meta.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.reading import drive
 from adsunify.steps import Plan
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Response
+from tests.briefs import changed
+
+from .calls import answer_of
 
 ACCOUNT = Account("meta", "act_7007", "EUR", "Europe/Oslo")
 GRAPH = "https://graph.facebook.com/v26.0"
@@ -50,17 +51,7 @@ CONVERSIONS: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def issues_of(account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> set[str]:
@@ -77,30 +68,13 @@ def body_of(key: str, account: Account = ACCOUNT, **changes: Any) -> Any:
     return created(account, **changes).step(key).request.body
 
 
-def json_answer(body: Any, status: int = 200, **headers: str) -> Response:
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, body if isinstance(body, bytes) else json.dumps(body).encode())
-
-
 def failing(code: int, subcode: int | None = None, status: int = 400, **more: Any) -> Response:
     error = {"message": "No.", "type": "OAuthException", "code": code, "fbtrace_id": "Axx", **more}
-    return json_answer({"error": error | ({} if subcode is None else {"error_subcode": subcode})}, status)
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def answer(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    return drive(flow, answer), asked
+    return answer_of({"error": error | ({} if subcode is None else {"error_subcode": subcode})}, status)
 
 
 def page_of(*rows: Any, after: str | None = None) -> Response:
     following = {"cursors": {"before": "b", "after": after or "z"}} | (
         {"next": "https://evil.example"} if after else {}
     )
-    return json_answer({"data": rows, "paging": following})
+    return answer_of({"data": rows, "paging": following})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -14,9 +13,11 @@ from adsunify.brief import read_brief
 from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.planning import plan_create
-from adsunify.reading import drive
 from adsunify.steps import Plan, of_operation
-from adsunify.wire import Flow, Request, Response, dumps
+from adsunify.wire import Response
+from tests.briefs import changed
+
+from .calls import answer_of, run
 
 MARKETER, BUDGET, CAMPAIGN, LINK = (f"00{digit * 32}" for digit in "1234")
 PLACE = "0a1b2c3d4e5f60718293a4b5c6d7e8f9"
@@ -46,27 +47,11 @@ LIFETIME: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
-
-
-def answer(body: Any, status: int = 200, **headers: str) -> Response:
-    """An answer; numbers stand in it as the decimals of ``body`` are written."""
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, dumps(body).encode())
+    return changed(BRIEF, changes)
 
 
 EMPTY = Response.of(200, {}, b"")
-CURRENCIES = answer(
+CURRENCIES = answer_of(
     {
         "currencies": [
             {
@@ -131,18 +116,6 @@ def link(**members: Any) -> dict[str, Any]:
     }
 
 
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def give(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    return drive(flow, give), asked
-
-
 def created(*answers: Response, account: Account = ACCOUNT, now: datetime | None = NOW, **changes: Any) -> Plan:
     made, _ = run(plan_create(account, read_brief(brief(**changes)), now), *answers)
     assert isinstance(made, Plan)
@@ -156,4 +129,4 @@ def issues_of(*answers: Response, account: Account = ACCOUNT, **changes: Any) ->
 
 
 def places(*found: Mapping[str, Any]) -> Response:
-    return answer({"geoLocations": list(found)})
+    return answer_of({"geoLocations": list(found)})

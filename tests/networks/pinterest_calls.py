@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +15,11 @@ from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.networks.pinterest.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.reading import drive
 from adsunify.steps import Outputs, Plan
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Response
+from tests.briefs import changed
+
+from .calls import answer_of
 
 API = "https://api.pinterest.com/v5"
 ACCOUNT = Account("pinterest", "549755885175", "USD", "UTC")
@@ -52,18 +53,7 @@ EXISTING: Mapping[str, Any] = {"creative": {"existingId": PIN_ID}, "platform": {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    """The brief with members replaced (``targeting__countries=[...]`` a nested one); None leaves one out."""
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            del holder[last]
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def created(
@@ -78,29 +68,9 @@ def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **chan
     return {issue.path for issue in refusal.value.issues}
 
 
-def said(body: Any, status: int = 200, **headers: str) -> Response:
-    """An answer, its bytes read as every answer's."""
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, body if isinstance(body, bytes) else json.dumps(body).encode())
-
-
 def failing(code: int, status: int = 400) -> Response:
-    return said({"code": code, "message": "No."}, status)
+    return answer_of({"code": code, "message": "No."}, status)
 
 
 def listed(*items: Any, bookmark: str | None = None) -> Response:
-    return said({"items": items, "bookmark": bookmark})
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def answer(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    result = drive(flow, answer)
-    assert not left
-    return result, asked
+    return answer_of({"items": items, "bookmark": bookmark})

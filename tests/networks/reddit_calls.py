@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +15,11 @@ from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.networks.reddit.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.reading import drive
 from adsunify.steps import Outputs, Plan
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Flow, Response
+from tests.briefs import changed
+
+from .calls import answer_of, run
 
 API = "https://ads-api.reddit.com/api/v3"
 ACCOUNT = Account("reddit", "a2_acc1", "USD", "America/New_York")
@@ -44,18 +45,7 @@ BRIEF: Mapping[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    """The brief with members replaced (``targeting__native={...}`` a nested one); None leaves one out."""
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            del holder[last]
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def created(*, account: Account = ACCOUNT, now: datetime | None = None, **changes: Any) -> Plan:
@@ -68,36 +58,16 @@ def issues_of(*, account: Account = ACCOUNT, now: datetime | None = None, **chan
     return {issue.path for issue in refusal.value.issues}
 
 
-def said(body: Any, status: int = 200, **headers: str) -> Response:
-    """An answer, its bytes read as every answer's."""
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, body if isinstance(body, bytes) else json.dumps(body).encode())
-
-
 def data(value: Any, status: int = 200) -> Response:
-    return said({"data": value}, status)
+    return answer_of({"data": value}, status)
 
 
 def listed(*rows: Any, following: str | None = None) -> Response:
-    return said({"data": rows, "pagination": {"next_url": following}})
+    return answer_of({"data": rows, "pagination": {"next_url": following}})
 
 
 def failing(status: int, message: str = "No.", **more: Any) -> Response:
-    return said({"error": {"code": status, "message": message, **more}}, status)
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def answer(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    result = drive(flow, answer)
-    assert not left
-    return result, asked
+    return answer_of({"error": {"code": status, "message": message, **more}}, status)
 
 
 def refusal_of(flow: Flow[Any], *answers: Response) -> set[str]:

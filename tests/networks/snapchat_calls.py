@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -14,9 +13,11 @@ from adsunify.connecting import App
 from adsunify.errors import InvalidInput
 from adsunify.network import Account
 from adsunify.planning import plan_create
-from adsunify.reading import drive
 from adsunify.steps import Plan
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Response
+from tests.briefs import changed
+
+from .calls import answer_of, run
 
 ID = "11111111-aaaa-4bbb-8ccc-000000000001"
 CAMPAIGN, SQUAD, AD, CREATIVE = (f"{n}{n}{n}{n}{n}{n}{n}{n}-aaaa-4bbb-8ccc-00000000000{n}" for n in (2, 3, 5, 4))
@@ -37,22 +38,7 @@ BRIEF: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
-
-
-def json_answer(body: Any, status: int = 200, **headers: str) -> Response:
-    lower = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Response.of(status, lower, json.dumps(body).encode())
+    return changed(BRIEF, changes)
 
 
 def wrapped(plural: str, name: str, *entities: Mapping[str, Any], cursor: str | None = None) -> Response:
@@ -60,29 +46,17 @@ def wrapped(plural: str, name: str, *entities: Mapping[str, Any], cursor: str | 
     body: dict[str, Any] = {"request_status": "SUCCESS", "request_id": "req-1"}
     if cursor is not None:
         body["paging"] = {"next_link": f"https://adsapisc.appspot.com/v1/x?cursor={cursor}&limit=50"}
-    return json_answer(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
+    return answer_of(body | {plural: [{"sub_request_status": "success", name: dict(one)} for one in entities]})
 
 
 def refused_item(plural: str, reason: str, status: int = 200) -> Response:
     item = {"sub_request_status": "ERROR", "sub_request_error_reason": reason}
-    return json_answer({"request_status": "ERROR", "request_id": "req-2", plural: [item]}, status)
+    return answer_of({"request_status": "ERROR", "request_id": "req-2", plural: [item]}, status)
 
 
 def creative(**members: Any) -> Response:
     entity = {"id": CREATIVE, "ad_account_id": ID, "type": "WEB_VIEW", "review_status": "APPROVED", **members}
     return wrapped("creatives", "creative", {name: one for name, one in entity.items() if one is not None})
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def answer(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    return drive(flow, answer), asked
 
 
 def created(

@@ -22,7 +22,8 @@ from adsunify.reading import Query, drive
 from adsunify.steps import Outputs, Plan, Step, bound
 from adsunify.wire import Request, Response, dumps, filled
 
-from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, answering, brief, created, unasked
+from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
+from .calls import answering, unasked
 
 
 def issues_of(value: Mapping[str, Any], account: Account = SELLER, now: datetime | None = None) -> set[str]:

@@ -35,7 +35,8 @@ from adsunify.reading import Query, drive, settled
 from adsunify.steps import bound
 from adsunify.wire import Request, Response, canonical, dumps
 
-from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, answering, brief, created, unasked
+from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
+from .calls import answering, unasked
 
 # -- preflight ----------------------------------------------------------------------------------------------------
 

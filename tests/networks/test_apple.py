@@ -18,7 +18,8 @@ from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, 
 from adsunify.steps import Plan, bound
 from adsunify.wire import Response, filled
 
-from .apple_calls import ACCOUNT, API, CONTEXT, NOW, OUTPUTS, answer, brief, created, failed, issues_of, one, run
+from .apple_calls import ACCOUNT, API, CONTEXT, NOW, OUTPUTS, brief, created, failed, issues_of, one
+from .calls import answer_of, run
 
 PAIR = {"bidStrategyType": "MANUAL_CPT", "bidStrategyGoal": "TAP"}
 BID = {"amount": "1.35", "currency": "EUR"}
@@ -200,34 +201,34 @@ def test_a_campaign_is_made() -> None:
 
 
 def test_keywords_are_matched_by_correlation() -> None:
-    done = judged(TWO, "keywords", answer({"result": [item(1, result={"id": 12}), item(0, result={"id": 11})]}))
+    done = judged(TWO, "keywords", answer_of({"result": [item(1, result={"id": 12}), item(0, result={"id": 11})]}))
     assert isinstance(done, Applied)
     assert done.outputs == {"id": ["11", "12"]}
 
 
 def test_an_item_that_is_refused_refuses_all() -> None:
-    done = judged(TWO, "keywords", answer({"result": [item(0, False, error=BAD), item(1, False)]}))
+    done = judged(TWO, "keywords", answer_of({"result": [item(0, False, error=BAD), item(1, False)]}))
     assert isinstance(done, Rejected)
     assert done.error.code == "INVALID_KEYWORD"
     assert [one_.state for one_ in done.items] == ["rejected", "rejected"]
-    silent = judged(TWO, "keywords", answer({"result": [item(0, False, error=BAD), item(1)]}))
+    silent = judged(TWO, "keywords", answer_of({"result": [item(0, False, error=BAD), item(1)]}))
     assert isinstance(silent, Rejected)
 
 
 def test_a_new_id_beside_a_refusal_is_doubt() -> None:
-    mixed = answer({"result": [item(0, result={"id": 11}), item(1, False, error=BAD)]})
+    mixed = answer_of({"result": [item(0, result={"id": 11}), item(1, False, error=BAD)]})
     assert isinstance(judged(TWO, "keywords", mixed), Ambiguous)
-    outer = answer({"error": BAD, "result": [item(0, result={"id": 11}), item(1, result={"id": 12})]})
+    outer = answer_of({"error": BAD, "result": [item(0, result={"id": 11}), item(1, result={"id": 12})]})
     assert isinstance(judged(TWO, "keywords", outer), Ambiguous)
 
 
 def test_a_bulk_that_is_refused_whole() -> None:
     error = {"code": "NOBODY_KNOWS", "message": "x", "details": [{"code": "TOO_MANY_ITEMS", "message": "at most 5"}]}
-    done = judged(TWO, "keywords", answer({"error": error}))
+    done = judged(TWO, "keywords", answer_of({"error": error}))
     assert isinstance(done, Rejected)
     assert done.error.code == "TOO_MANY_ITEMS" and "at most 5" in (done.error.message or "")
     # of one entity nothing is documented
-    assert isinstance(judged(TWO, "campaign", answer({"error": error})), Ambiguous)
+    assert isinstance(judged(TWO, "campaign", answer_of({"error": error})), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -244,7 +245,7 @@ def test_a_bulk_that_is_refused_whole() -> None:
     ],
 )
 def test_half_an_answer_is_doubt(body: Any) -> None:
-    assert isinstance(judged(TWO, "keywords", answer(body)), Ambiguous)
+    assert isinstance(judged(TWO, "keywords", answer_of(body)), Ambiguous)
 
 
 def test_what_errors_say() -> None:
@@ -257,7 +258,7 @@ def test_what_errors_say() -> None:
     for status in (408, 500, 502, 503, 504):
         assert isinstance(judged(TWO, "campaign", failed("x", status)), Ambiguous)
     nested = {"error": {"errors": [{"code": "BAD_NAME", "message": "no", "info": {"field": "name"}}]}}
-    found = judged(TWO, "campaign", answer(nested, 400))
+    found = judged(TWO, "campaign", answer_of(nested, 400))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message) == ("BAD_NAME", "no (name)")
 
@@ -286,7 +287,7 @@ def test_activation_goes_from_the_leaves_to_the_root() -> None:
     keywords = made.steps[0]
     for named, verdict in ((903, Applied), (904, Ambiguous)):
         body = {"result": [{"correlationId": 0, "success": True, "result": {"id": named}}]}
-        assert isinstance(outcome(NETWORK, keywords, keywords.request, answer(body)), verdict)
+        assert isinstance(outcome(NETWORK, keywords, keywords.request, answer_of(body)), verdict)
     campaign = made.steps[-1]
     assert isinstance(outcome(NETWORK, campaign, campaign.request, one({"id": 901})), Applied)
     assert isinstance(outcome(NETWORK, campaign, campaign.request, one({"id": 1})), Ambiguous)

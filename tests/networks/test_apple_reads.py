@@ -23,7 +23,8 @@ from adsunify.networks.apple.tables import NETWORK
 from adsunify.reading import Query
 from adsunify.wire import Flow, Request, filled
 
-from .apple_calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, answer, failed, one, page, run
+from .apple_calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, failed, one, page
+from .calls import answer_of, run
 
 MILLISECONDS = 1_793_000_000_123
 
@@ -37,7 +38,7 @@ def part(text: str) -> bytes:
 
 def token(value: str = "t-1") -> Any:
     body = {"access_token": value, "token_type": "Bearer", "expires_in": 3600, "scope": "searchadsorg"}
-    return answer(body)
+    return answer_of(body)
 
 
 def test_a_key_becomes_a_token() -> None:
@@ -86,7 +87,7 @@ def test_a_refresh_asks_with_the_key_again() -> None:
     assert asked.body["grant_type"] == "client_credentials"
     for status in (400, 401):
         with pytest.raises(TokenRefused):
-            run(reads.refresh(NO_APP, kept, MILLISECONDS), answer({"error": "invalid_client"}, status))
+            run(reads.refresh(NO_APP, kept, MILLISECONDS), answer_of({"error": "invalid_client"}, status))
 
 
 def pem(key: Any, form: Any = serialization.PrivateFormat.PKCS8, lock: Any = None) -> str:
@@ -255,7 +256,7 @@ def test_ads_are_searched_here() -> None:
 def test_one_entity() -> None:
     found, (asked,) = run(reads.entity(ACCOUNT, "campaign", "901"), one(CAMPAIGN | {"deleted": True}))
     assert (found.status, filled(asked), dict(asked.headers)) == ("deleted", f"{API}/campaigns/901", CONTEXT)
-    for wrong in (one(CAMPAIGN | {"id": 1}), answer({}), answer({"result": []}), failed("x", 200)):
+    for wrong in (one(CAMPAIGN | {"id": 1}), answer_of({}), answer_of({"result": []}), failed("x", 200)):
         with pytest.raises(ProviderUnreadable):
             run(reads.entity(ACCOUNT, "campaign", "901"), wrong)
 
@@ -269,7 +270,7 @@ def day(when: str, taps: int | None, spend: str, installs: int) -> dict[str, Any
 
 
 def report(*rows: dict[str, Any]) -> Any:
-    return answer(
+    return answer_of(
         {"result": {"rows": list(rows)}, "pagination": {"offset": 0, "pageSize": 1000, "totalCount": len(rows)}}
     )
 
@@ -504,7 +505,7 @@ def test_settings() -> None:
 
 @pytest.mark.parametrize("body", [[], {}, {"result": None}, {"result": 5}, {"result": {"x": 1}}, {"result": [5]}, "x"])
 def test_readers_raise_nothing_of_their_own(body: Any) -> None:
-    reply = answer(body)
+    reply = answer_of(body)
     flows: list[Callable[[], Flow[Any]]] = [
         lambda: reads.accounts(),
         lambda: reads.tree(ACCOUNT),

@@ -15,7 +15,8 @@ from adsunify.planning import plan_create
 from adsunify.steps import Step, of_operation
 from adsunify.wire import Response
 
-from .chatgpt_calls import ACCOUNT, CAMPAIGN, CARD, NOW, answer, brief, listed, planned, refusals, run
+from .calls import answer_of
+from .chatgpt_calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, planned, refusals, run
 
 EVENT: dict[str, Any] = {
     "id": "ces_5",
@@ -157,7 +158,7 @@ def test_activation_goes_from_leaf_to_root() -> None:
 
 
 def test_what_is_archived_stays_so() -> None:
-    gone = {"campaigns/cmpn_9": answer(CAMPAIGN | {"status": "archived"})}
+    gone = {"campaigns/cmpn_9": answer_of(CAMPAIGN | {"status": "archived"})}
     for flow in (
         plans.plan_status(ACCOUNT, "campaign", "cmpn_9", "active"),
         plans.plan_update(ACCOUNT, "campaign", "cmpn_9", {"name": "Boots"}, None),
@@ -165,15 +166,15 @@ def test_what_is_archived_stays_so() -> None:
     ):
         assert refusals(flow, **gone) == {("entityId", "locked")}
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer({}, 404)})
+        run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of({}, 404)})
 
 
 def test_a_deletion_archives() -> None:
-    made = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer(CAMPAIGN)})
+    made = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of(CAMPAIGN)})
     (step,) = made.steps
     assert step.request.url.endswith("/campaigns/{id}/archive") and made.risk == "destructive"
     assert (step.changes[0].before, step.changes[0].after) == ("paused", "archived")
-    unseen = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer({}, 500)})
+    unseen = run(plans.plan_delete(ACCOUNT, "campaign", "cmpn_9"), **{"campaigns/cmpn_9": answer_of({}, 500)})
     assert unseen.steps[0].request == step.request and len(unseen.warnings) == 2
 
 
@@ -208,15 +209,15 @@ PAGE = b"<!doctype html><html>error code: 1010</html>"
 @pytest.mark.parametrize(
     ("response", "kind"),
     [
-        (answer({"id": "cmpn_9", "status": "paused"}), Applied),
-        (answer({"id": 9}), Ambiguous),
-        (answer({}), Ambiguous),
-        (answer(REFUSAL), Ambiguous),
-        (answer(REFUSAL, 400), Rejected),
-        (answer(REFUSAL, 409), Ambiguous),
-        (answer(REFUSAL, 422), Rejected),
-        (answer({"error": "Too many requests"}, 429), Throttled),
-        (answer(REFUSAL, 503), Ambiguous),
+        (answer_of({"id": "cmpn_9", "status": "paused"}), Applied),
+        (answer_of({"id": 9}), Ambiguous),
+        (answer_of({}), Ambiguous),
+        (answer_of(REFUSAL), Ambiguous),
+        (answer_of(REFUSAL, 400), Rejected),
+        (answer_of(REFUSAL, 409), Ambiguous),
+        (answer_of(REFUSAL, 422), Rejected),
+        (answer_of({"error": "Too many requests"}, 429), Throttled),
+        (answer_of(REFUSAL, 503), Ambiguous),
         (Response.of(200, {}, PAGE), Ambiguous),
         (Response.of(403, {}, PAGE), Rejected),
         (Response.of(404, {}, PAGE), Ambiguous),
@@ -229,16 +230,16 @@ def test_outcomes_of_a_create(response: Response, kind: type) -> None:
 
 def test_a_conflict_depends_on_the_action() -> None:
     flow = plans.plan_update(ACCOUNT, "campaign", "cmpn_9", {"name": "Boots"}, None)
-    (step,) = run(flow, **{"campaigns/cmpn_9": answer(CAMPAIGN)}).steps
-    assert isinstance(judged(step, answer(REFUSAL, 409)), Rejected)
-    assert isinstance(judged(step, answer({"id": "cmpn_8"})), Ambiguous)
-    assert isinstance(judged(step, answer({"id": "cmpn_9"})), Applied)
+    (step,) = run(flow, **{"campaigns/cmpn_9": answer_of(CAMPAIGN)}).steps
+    assert isinstance(judged(step, answer_of(REFUSAL, 409)), Rejected)
+    assert isinstance(judged(step, answer_of({"id": "cmpn_8"})), Ambiguous)
+    assert isinstance(judged(step, answer_of({"id": "cmpn_9"})), Applied)
 
 
 def test_a_refusal_keeps_its_words_and_a_throttled_write_waits() -> None:
     step = planned(brief()).steps[0]
-    found = judged(step, answer(REFUSAL, 400, x_request_id="req_1"))
+    found = judged(step, answer_of(REFUSAL, 400, x_request_id="req_1"))
     assert isinstance(found, Rejected)
     assert (found.error.code, found.error.message, found.error.request_id) == ("invalid_type", "No (name)", "req_1")
-    waits = [judged(step, answer({}, 429)), judged(step, answer({}, 429, retry_after="17"))]
+    waits = [judged(step, answer_of({}, 429)), judged(step, answer_of({}, 429, retry_after="17"))]
     assert [one.retry_after for one in waits if isinstance(one, Throttled)] == [5.0, 17.0]

@@ -18,7 +18,8 @@ from adsunify.reading import Query, drive
 from adsunify.steps import Plan
 from adsunify.wire import Request, Response, filled, loads
 
-from .chatgpt_calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, answer, listed, refusals, run
+from .calls import answer_of
+from .chatgpt_calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, listed, refusals, run
 
 KEY = "sk-ads-1"
 OWNER = {
@@ -40,19 +41,19 @@ def exchanged(response: Response, **given: str) -> tuple[Credentials, list[Reque
 
 
 def test_a_key_is_proven_by_a_read() -> None:
-    credentials, (asked,) = exchanged(answer(OWNER), apiKey=KEY)
+    credentials, (asked,) = exchanged(answer_of(OWNER), apiKey=KEY)
     assert credentials == Credentials(KEY)
     assert asked.headers["Authorization"] == f"Bearer {KEY}" and not asked.signed
     with pytest.raises(TokenRefused):
-        exchanged(answer({"error": {"message": "No"}}, 401), apiKey=KEY)
+        exchanged(answer_of({"error": {"message": "No"}}, 401), apiKey=KEY)
     with pytest.raises(PermissionRefused):
-        exchanged(answer({"error": {"message": "No"}}, 403), apiKey=KEY)
+        exchanged(answer_of({"error": {"message": "No"}}, 403), apiKey=KEY)
 
 
 @pytest.mark.parametrize("given", [{}, {"apiKey": ""}, {"apiKey": "a b"}, {"apiKey": "a\r\nb"}, {"apiKey": "é"}])
 def test_a_malformed_key_is_never_sent(given: Mapping[str, str]) -> None:
     with pytest.raises(InvalidInput) as refused:
-        exchanged(answer(OWNER), **given)
+        exchanged(answer_of(OWNER), **given)
     assert [issue.path for issue in refused.value.issues] == ["apiKey"]
 
 
@@ -76,7 +77,7 @@ def test_a_key_is_never_renewed_and_goes_to_its_host_only() -> None:
     ],
 )
 def test_the_account_of_the_key(change: dict[str, Any], status: str | None) -> None:
-    (found,) = run(reads.accounts(), ad_account=answer(OWNER | change))
+    (found,) = run(reads.accounts(), ad_account=answer_of(OWNER | change))
     assert (found.native_id, found.name, found.currency, found.timezone) == (
         "adacct_77",
         "Northwind EU",
@@ -147,7 +148,7 @@ def test_a_cursor_names_its_parent() -> None:
 
 def test_another_entity_than_asked_for_is_unreadable() -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer(AD)})
+        run(reads.entity(ACCOUNT, "ad", "ad_3"), **{"ads/ad_3": answer_of(AD)})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------
@@ -167,7 +168,7 @@ def test_two_reports_become_days() -> None:
         b'{"campaign_id":"c2","readable_time":"2026-11-01","impressions":5,"clicks":0,"campaign_spend":0.20}]}',
     )
     sales = {"order_created_attributed_sales": "9.90", "order_created_attributed_sales_currency": "EUR"}
-    converted = answer(
+    converted = answer_of(
         {
             "data": [
                 {"date": "2026-11-01", "entity_id": "adacct_77", "conversions": 2, **sales},
@@ -197,7 +198,7 @@ def test_two_reports_become_days() -> None:
 
 
 def test_nothing_is_asked_of_the_future_nor_of_what_is_forgotten() -> None:
-    talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer({"data": []})})
+    talk = Talk(**{"ad_account/insights": listed(), "conversions/insights": answer_of({"data": []})})
     found = drive(reads.insights(ACCOUNT, date(2025, 1, 1), date(2026, 12, 31), None, NOW), talk)
     assert "2025-11-20" in filled(talk.asked[0]) and "2026-11-20" in filled(talk.asked[0])
     assert [one.to_json() for one in found.coverage.missing] == [{"startDate": "2025-01-01", "endDate": "2025-11-19"}]
@@ -207,7 +208,7 @@ def test_nothing_is_asked_of_the_future_nor_of_what_is_forgotten() -> None:
 def test_conversions_that_are_not_told_are_null() -> None:
     answers = {
         "ad_account/insights": listed(row("c1", "2026-11-01", impressions=10, clicks=1, spend=1)),
-        "conversions/insights": answer({"error": {"message": "not enabled"}}, 403),
+        "conversions/insights": answer_of({"error": {"message": "not enabled"}}, 403),
     }
     found = run(reads.insights(ACCOUNT, date(2026, 11, 1), date(2026, 11, 1), None, NOW), **answers)
     assert (found.rows[0].conversions, found.rows[0].spend, found.totals.conversions) == (None, "1", None)
@@ -219,7 +220,7 @@ def test_conversions_that_are_not_told_are_null() -> None:
 def test_sources_are_found_at_the_events_where_they_are_not_listed() -> None:
     sources = [{"id": "cds_1", "name": "Shop"}, {"id": "cds_2", "name": None}]
     answers = {
-        "conversions/pixels": answer({"error": "Invalid URL"}, 404),
+        "conversions/pixels": answer_of({"error": "Invalid URL"}, 404),
         "conversions/event_settings": listed({"id": "ces_1", "sources": sources}, {"id": "ces_2", "sources": sources}),
     }
     page = run(reads.catalog(ACCOUNT, "pixels", Query()), **answers)
@@ -243,12 +244,12 @@ def flow_of(kind: Any, edit: Edit) -> Any:
 
 
 def edited(kind: Any, edit: Edit, **changes: Any) -> Plan:
-    made: Plan = run(flow_of(kind, edit), **{PATHS[kind]: answer(HELD[kind] | changes)})
+    made: Plan = run(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
     return made
 
 
 def refused(kind: Any, edit: Edit, **changes: Any) -> set[tuple[str, str]]:
-    return refusals(flow_of(kind, edit), **{PATHS[kind]: answer(HELD[kind] | changes)})
+    return refusals(flow_of(kind, edit), **{PATHS[kind]: answer_of(HELD[kind] | changes)})
 
 
 def test_fields_of_a_campaign() -> None:

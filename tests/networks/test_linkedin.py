@@ -18,20 +18,8 @@ from adsunify.reading import drive
 from adsunify.steps import Plan, Step, bound
 from adsunify.wire import Request, Response, filled
 
-from .linkedin_calls import (
-    ACCOUNT,
-    CRITERIA,
-    GROUP,
-    HEADERS,
-    HOST,
-    NOW,
-    POST,
-    POST_URL,
-    answering,
-    brief,
-    created,
-    unasked,
-)
+from .calls import unasked
+from .linkedin_calls import ACCOUNT, CRITERIA, GROUP, HEADERS, HOST, NOW, POST, POST_URL, answering, brief, created
 
 OUTPUTS = {
     "campaign": {"id": "7021", "urn": "urn:li:sponsoredCampaignGroup:7021"},

@@ -13,7 +13,8 @@ from adsunify.networks.linkedin import reads
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, Response, filled
 
-from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering, json_of, unasked
+from .calls import json_of, unasked
+from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering
 
 APP = App("client", "secret")
 OWN = f"{HOST}/adAccounts/518121035"

@@ -23,20 +23,8 @@ from adsunify.planning import plan
 from adsunify.steps import bound
 from adsunify.wire import dumps, filled, loads
 
-from .meta_calls import (
-    ACCOUNT,
-    CONVERSIONS,
-    GRAPH,
-    LIFETIME,
-    NOW,
-    body_of,
-    brief,
-    created,
-    failing,
-    issues_of,
-    json_answer,
-    run,
-)
+from .calls import answer_of, run
+from .meta_calls import ACCOUNT, CONVERSIONS, GRAPH, LIFETIME, NOW, body_of, brief, created, failing, issues_of
 
 # -- create -----------------------------------------------------------------------------------------------------------
 
@@ -353,7 +341,7 @@ def test_a_deletion_takes_all_below_with_it() -> None:
 
 def test_a_missing_creative_is_found_before() -> None:
     given = read_brief(brief(creative={"existingId": "77"}, platform={}))
-    assert run(plans.preflight(ACCOUNT, given), json_answer({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
+    assert run(plans.preflight(ACCOUNT, given), answer_of({"id": "77", "status": "ACTIVE"}))[0] == ([], [])
     (issues, _), asked = run(plans.preflight(ACCOUNT, given), failing(100, 33))
     assert ([issue.path for issue in issues], filled(asked[0])) == (
         ["creative.existingId"],

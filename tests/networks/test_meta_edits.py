@@ -20,14 +20,8 @@ from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.steps import Plan, Step
 from adsunify.wire import Json, Response
 
-from .meta_calls import (
-    ACCOUNT,
-    NOW,
-    created,
-    failing,
-    json_answer,
-    run,
-)
+from .calls import answer_of, run
+from .meta_calls import ACCOUNT, NOW, created, failing
 
 # -- edit -------------------------------------------------------------------------------------------------------------
 
@@ -58,7 +52,7 @@ LIFELONG = AD_SET | {
 
 def edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
     flow = plans.plan_edit(ACCOUNT, kind, "6102", Edit(**parts), NOW)
-    made: Plan = run(flow, json_answer(entity))[0]
+    made: Plan = run(flow, answer_of(entity))[0]
     return made
 
 
@@ -229,11 +223,11 @@ def said(response: Response, step: Step = CREATE) -> Any:
 
 
 def test_a_create_is_done_with_an_id_and_a_change_with_success() -> None:
-    assert said(json_answer({"id": "6101"})) == Applied({"id": "6101"})
-    assert said(json_answer({"success": True}), CHANGE) == Applied({})
-    assert isinstance(said(json_answer({"success": True})), Ambiguous)
-    assert isinstance(said(json_answer({"success": False}), CHANGE), Ambiguous)
-    assert isinstance(said(json_answer({"success": "true"}), CHANGE), Ambiguous)
+    assert said(answer_of({"id": "6101"})) == Applied({"id": "6101"})
+    assert said(answer_of({"success": True}), CHANGE) == Applied({})
+    assert isinstance(said(answer_of({"success": True})), Ambiguous)
+    assert isinstance(said(answer_of({"success": False}), CHANGE), Ambiguous)
+    assert isinstance(said(answer_of({"success": "true"}), CHANGE), Ambiguous)
 
 
 @pytest.mark.parametrize(
@@ -272,13 +266,13 @@ def test_too_fast_is_too_fast_even_where_it_is_transient(code: int, subcode: int
         failing(777, is_transient=True),
         failing(100, status=500),
         failing(777, status=200),
-        json_answer(b"<html>"),
-        json_answer(b'{"id":"61'),
-        json_answer(b""),
-        json_answer({}),
-        json_answer({"id": ""}),
-        json_answer({"id": 6101}),
-        json_answer([]),
+        answer_of(b"<html>"),
+        answer_of(b'{"id":"61'),
+        answer_of(b""),
+        answer_of({}),
+        answer_of({"id": ""}),
+        answer_of({"id": 6101}),
+        answer_of([]),
     ],
 )
 def test_doubt_is_doubt(response: Response) -> None:
@@ -289,10 +283,10 @@ def test_waits_are_read_from_the_usage_headers() -> None:
     body = {"error": {"code": 80004, "message": "Slow down."}}
     business = '{"7007":[{"type":"ads_management","call_count":100,"estimated_time_to_regain_access":3}]}'
     account = '{"acc_id_util_pct":100,"reset_time_duration":90}'
-    assert said(json_answer(body, 400, x_business_use_case_usage=business)).retry_after == 180
-    assert said(json_answer(body, 400, x_ad_account_usage=account)).retry_after == 90
-    assert said(json_answer(body, 400, x_ad_account_usage="{")).retry_after == 60
-    assert said(json_answer(body, 400, retry_after="7")).retry_after == 7
+    assert said(answer_of(body, 400, x_business_use_case_usage=business)).retry_after == 180
+    assert said(answer_of(body, 400, x_ad_account_usage=account)).retry_after == 90
+    assert said(answer_of(body, 400, x_ad_account_usage="{")).retry_after == 60
+    assert said(answer_of(body, 400, retry_after="7")).retry_after == 7
 
 
 def test_an_error_says_what_is_wrong() -> None:

@@ -26,17 +26,8 @@ from adsunify.networks.meta import plans, reads
 from adsunify.reading import Query, drive
 from adsunify.wire import Flow, Request, Response, filled, loads
 
-from .meta_calls import (
-    ACCOUNT,
-    APP,
-    GRAPH,
-    NOW,
-    brief,
-    failing,
-    json_answer,
-    page_of,
-    run,
-)
+from .calls import answer_of, run
+from .meta_calls import ACCOUNT, APP, GRAPH, NOW, brief, failing, page_of
 
 # -- connect ----------------------------------------------------------------------------------------------------------
 
@@ -51,8 +42,8 @@ def test_consent_asks_for_the_scopes() -> None:
 
 
 def test_a_code_becomes_a_long_lived_token() -> None:
-    short = json_answer({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
-    long = json_answer({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
+    short = answer_of({"access_token": "short", "token_type": "bearer", "expires_in": 5400})
+    long = answer_of({"access_token": "long", "token_type": "bearer", "expires_in": 5184000})
     found, asked = run(reads.exchange(APP, "https://ads.example/cb", {"code": "c"}, "v", 1000), short, long)
     assert found == Credentials("long", None, 5184001000)
     assert [dict(request.query) for request in asked] == [
@@ -69,17 +60,17 @@ def test_a_code_becomes_a_long_lived_token() -> None:
 
 
 def test_a_refresh_exchanges_the_living_token() -> None:
-    fresh, asked = run(reads.refresh(APP, Credentials("old"), 0), json_answer({"access_token": "new"}))
+    fresh, asked = run(reads.refresh(APP, Credentials("old"), 0), answer_of({"access_token": "new"}))
     assert (fresh, asked[0].query["fb_exchange_token"]) == (Credentials("new"), "old")
     with pytest.raises(TokenRefused):
         run(reads.refresh(APP, Credentials("old"), 0), failing(190, 463))
 
 
 def test_a_revocation_has_to_be_confirmed() -> None:
-    _, asked = run(reads.revoke(APP, Credentials("t")), json_answer({"success": True}))
+    _, asked = run(reads.revoke(APP, Credentials("t")), answer_of({"success": True}))
     assert (asked[0].method, filled(asked[0])) == ("DELETE", f"{GRAPH}/me/permissions")
     with pytest.raises(ProviderUnreadable):
-        run(reads.revoke(APP, Credentials("t")), json_answer({"success": False}))
+        run(reads.revoke(APP, Credentials("t")), answer_of({"success": False}))
 
 
 def test_only_metas_hosts_see_the_token() -> None:
@@ -164,7 +155,7 @@ def test_a_list_is_filtered_by_meta() -> None:
 
 
 def test_an_entity_is_read_by_name() -> None:
-    found, asked = run(reads.entity(ACCOUNT, "ad", "6104"), json_answer({"id": "6104", "status": "DELETED"}))
+    found, asked = run(reads.entity(ACCOUNT, "ad", "6104"), answer_of({"id": "6104", "status": "DELETED"}))
     assert (found.status, found.native_status) == ("deleted", "DELETED")
     assert (
         asked[0]
@@ -234,8 +225,8 @@ def test_insights_are_normalized() -> None:
 
 @pytest.mark.parametrize("refusal", [failing(100, 1487534), failing(1, 1504018), failing(1, status=500)])
 def test_too_much_data_becomes_a_report(refusal: Response) -> None:
-    running = json_answer({"async_status": "Job Running", "async_percent_completion": 40})
-    found, asked = report(refusal, json_answer({"report_run_id": "R1"}), running)
+    running = answer_of({"async_status": "Job Running", "async_percent_completion": 40})
+    found, asked = report(refusal, answer_of({"report_run_id": "R1"}), running)
     assert found.pending.to_json() == {"job": "R1", "status": "Job Running", "retryAfterMs": 15000}
     assert [(request.method, request.url) for request in asked] == [
         ("GET", f"{GRAPH}/{{owner}}/insights"),
@@ -246,8 +237,8 @@ def test_too_much_data_becomes_a_report(refusal: Response) -> None:
 
 
 def test_a_long_range_is_a_report_from_the_start() -> None:
-    running = json_answer({"async_status": "Job Not Started", "async_percent_completion": 0})
-    found, asked = report(json_answer({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
+    running = answer_of({"async_status": "Job Not Started", "async_percent_completion": 0})
+    found, asked = report(answer_of({"report_run_id": "R1"}), running, start=date(2026, 8, 2))
     assert found.pending.job == "R1"
     assert len(report(page_of(), start=date(2026, 8, 3))[1]) == 1
     assert asked[0].body["time_range"] == '{"since":"2026-08-02","until":"2026-10-31"}'
@@ -255,7 +246,7 @@ def test_a_long_range_is_a_report_from_the_start() -> None:
 
 def test_a_report_is_resumed_until_it_is_whole() -> None:
     def state(status: str, percent: int) -> Response:
-        return json_answer({"async_status": status, "async_percent_completion": percent, "error_message": "Broken."})
+        return answer_of({"async_status": status, "async_percent_completion": percent, "error_message": "Broken."})
 
     assert report(state("Job Completed", 99), job="R1")[0].pending.status == "Job Completed"
     found, asked = report(state("Job Completed", 100), page_of(ROW, after="C"), page_of(), job="R1")
@@ -267,8 +258,8 @@ def test_a_report_is_resumed_until_it_is_whole() -> None:
 
 
 def test_older_days_than_37_months_are_missing() -> None:
-    done = json_answer({"async_status": "Job Completed", "async_percent_completion": 100})
-    found, asked = report(json_answer({"report_run_id": "R1"}), done, page_of(ROW), start=date(2023, 10, 1))
+    done = answer_of({"async_status": "Job Completed", "async_percent_completion": 100})
+    found, asked = report(answer_of({"report_run_id": "R1"}), done, page_of(ROW), start=date(2023, 10, 1))
     assert loads(asked[0].body["time_range"])["since"] == "2023-10-20"
     assert found.coverage.to_json()["missing"] == [{"startDate": "2023-10-01", "endDate": "2023-10-19"}]
     assert not found.coverage.complete
@@ -296,10 +287,10 @@ def test_catalogs_are_lists_of_the_account() -> None:
     assert [(row.id, row.name) for row in page.rows] == [("0f1e2d", "Cup")]
     assert page.cursor == "C"
     assert url == f"{GRAPH}/act_7007/adimages?fields=hash%2Cname%2Curl%2Cwidth%2Cheight%2Cstatus&limit=50"
-    page, url = listed("minimum_budgets", json_answer({"data": [{"currency": "EUR", "min_daily_budget_imp": 100}]}))
+    page, url = listed("minimum_budgets", answer_of({"data": [{"currency": "EUR", "min_daily_budget_imp": 100}]}))
     assert ([row.id for row in page.rows], url) == (["EUR"], f"{GRAPH}/act_7007/minimum_budgets")
     for data in (["Tea Ltd"], [{"recommendations": ["Tea Ltd"]}]):
-        page, _ = listed("dsa_recommendations", json_answer({"data": data}))
+        page, _ = listed("dsa_recommendations", answer_of({"data": data}))
         assert [row.name for row in page.rows] == ["Tea Ltd"]
 
 
@@ -308,15 +299,15 @@ def test_places_are_searched_and_told_apart_by_type() -> None:
         {"key": "2490299", "name": "New York", "type": "city"},
         {"key": "US:10001", "name": "10001", "type": "zip"},
     ]
-    page, url = listed("locations:new_york", json_answer({"data": found}))
+    page, url = listed("locations:new_york", answer_of({"data": found}))
     assert [row.id for row in page.rows] == ["city:2490299", "zip:US:10001"]
     types = "%5B%22country%22%2C%22region%22%2C%22city%22%2C%22zip%22%2C%22geo_market%22%5D"
     assert url == f"{GRAPH}/search?type=adgeolocation&q=new%20york&location_types={types}&limit=25"
-    assert listed("locations", json_answer({"data": []}), "new york")[1] == url
-    assert listed("locales", json_answer({"data": [{"key": 6, "name": "English (US)"}]}))[0].rows[0].id == "6"
+    assert listed("locations", answer_of({"data": []}), "new york")[1] == url
+    assert listed("locales", answer_of({"data": [{"key": 6, "name": "English (US)"}]}))[0].rows[0].id == "6"
     for resource in ("locations", "interests", "pages:x", "secrets"):
         with pytest.raises(InvalidInput):
-            listed(resource, json_answer({}))
+            listed(resource, answer_of({}))
 
 
 # -- hostile answers --------------------------------------------------------------------------------------------------

@@ -15,21 +15,8 @@ from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.steps import Plan
 from adsunify.wire import Response, filled
 
-from .outbrain_calls import (
-    ACCOUNT,
-    API,
-    BUDGET,
-    CAMPAIGN,
-    CURRENCIES,
-    LINK,
-    NOW,
-    PLACE,
-    answer,
-    budget,
-    campaign,
-    link,
-    run,
-)
+from .calls import answer_of, run
+from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, CURRENCIES, LINK, NOW, PLACE, budget, campaign, link
 
 OTHER = "f" * 32
 
@@ -37,7 +24,7 @@ OTHER = "f" * 32
 def planned(
     edit: Edit, *, campaign_: Any = None, budget_: Any = None, told: Response | None = CURRENCIES, now: datetime = NOW
 ) -> Plan:
-    answers = [answer(campaign_ or campaign()), answer(budget_ or budget())]
+    answers = [answer_of(campaign_ or campaign()), answer_of(budget_ or budget())]
     if told is not None and {"bid", "budget", "budgetType"} & set(edit.fields):
         answers.append(told)
     made, asked = run(plans.plan_edit(ACCOUNT, "campaign", CAMPAIGN, edit, now), *answers)
@@ -128,7 +115,7 @@ def test_edits_that_are_refused(fields: dict[str, Any], there: dict[str, Any], p
 
 
 def test_without_the_currencies_the_campaign_tells_the_least_bid() -> None:
-    silent = answer({"errorMessage": "no"}, 500)
+    silent = answer_of({"errorMessage": "no"}, 500)
     assert planned(Edit({"bid": "9"}), told=silent).steps
     assert refused(Edit({"bid": "0.02"}), told=silent) == {"fields.bid"}
 
@@ -229,7 +216,7 @@ def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
 
 
 def of_link(edit: Edit, **members: Any) -> Plan:
-    made, _ = run(plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW), answer(link(**members)))
+    made, _ = run(plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW), answer_of(link(**members)))
     assert isinstance(made, Plan)
     return made
 

@@ -22,7 +22,8 @@ from adsunify.networks.outbrain import reads
 from adsunify.reading import Query
 from adsunify.wire import Request, Response, filled
 
-from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, answer, budget, campaign, link, run
+from .calls import answer_of, run
+from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, budget, campaign, link
 
 NIGHT = datetime(2027, 5, 8, 2, tzinfo=UTC)  # the evening of the 7th in New York
 NO_BODY = Response.of(200, {}, b"")
@@ -36,7 +37,7 @@ def given(*answers: Response, **members: str) -> tuple[Any, list[Request]]:
 
 
 def test_a_password_is_used_once() -> None:
-    credentials, (asked,) = given(answer({"OB-TOKEN-V1": "t0k"}), username="anne", password="ä:b")
+    credentials, (asked,) = given(answer_of({"OB-TOKEN-V1": "t0k"}), username="anne", password="ä:b")
     assert credentials == Credentials("t0k", None, 1000 + 30 * 86_400_000)
     assert filled(asked) == f"{API}/login"
     said = base64.b64decode(asked.headers["Authorization"].removeprefix("Basic ")).decode()
@@ -44,7 +45,7 @@ def test_a_password_is_used_once() -> None:
 
 
 def test_a_token_is_proven_by_a_read() -> None:
-    credentials, (asked,) = given(answer({"marketers": [], "count": 0}), apiKey="t0k")
+    credentials, (asked,) = given(answer_of({"marketers": [], "count": 0}), apiKey="t0k")
     assert credentials == Credentials("t0k")
     assert (filled(asked), asked.headers) == (f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
 
@@ -52,9 +53,9 @@ def test_a_token_is_proven_by_a_read() -> None:
 @pytest.mark.parametrize("members", [{"apiKey": "wrong"}, {"username": "anne", "password": "wrong"}])
 def test_wrong_credentials(members: dict[str, str]) -> None:
     with pytest.raises(TokenRefused):
-        given(answer({"errorMessage": "no"}, 401), **members)
+        given(answer_of({"errorMessage": "no"}, 401), **members)
     with pytest.raises(ProviderThrottled) as slow:
-        given(answer({"errorMessage": "no"}, 429, rate_limit_msec_left="60000"), **members)
+        given(answer_of({"errorMessage": "no"}, 429, rate_limit_msec_left="60000"), **members)
     assert slow.value.retry_after == 60
 
 
@@ -78,14 +79,14 @@ def test_malformed_credentials_are_not_sent(members: dict[str, str], path: str) 
 @pytest.mark.parametrize("body", [{}, {"OB-TOKEN-V1": ""}, {"OB-TOKEN-V1": 5}, {"OB-TOKEN-V1": "a\nb"}, []])
 def test_an_answer_without_a_token(body: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        given(answer(body), username="a", password="b")
+        given(answer_of(body), username="a", password="b")
 
 
 def test_tokens_are_neither_renewed_nor_revoked() -> None:
     held = Credentials("t0k", None, 5)
     with pytest.raises(TokenRefused, match="connect the account again"):
-        run(reads.refresh(NO_APP, held, 1), answer({"errorMessage": "no"}, 401))
-    kept, (asked,) = run(reads.refresh(NO_APP, held, 1), answer({"marketers": []}))  # 401 may mean: not permitted
+        run(reads.refresh(NO_APP, held, 1), answer_of({"errorMessage": "no"}, 401))
+    kept, (asked,) = run(reads.refresh(NO_APP, held, 1), answer_of({"marketers": []}))  # 401 may mean: not permitted
     assert (kept, filled(asked), asked.headers) == (held, f"{API}/marketers", {"OB-TOKEN-V1": "t0k"})
     assert run(reads.revoke(NO_APP, Credentials("t0k"))) == (None, [])
 
@@ -103,9 +104,9 @@ def test_the_currency_is_that_of_a_budget() -> None:
     marketers = [{"id": "m1", "name": "Shop", "enabled": True}, {"id": "m2", "name": "New", "enabled": False}]
     found, asked = run(
         reads.accounts(),
-        answer({"marketers": marketers}),
-        answer({"count": 1, "budgets": [budget(currency="EUR")]}),
-        answer({"count": 0, "budgets": []}),
+        answer_of({"marketers": marketers}),
+        answer_of({"count": 1, "budgets": [budget(currency="EUR")]}),
+        answer_of({"count": 0, "budgets": []}),
     )
     assert [(one.native_id, one.currency, one.timezone, one.native_status) for one in found] == [
         ("m1", "EUR", "America/New_York", "enabled"),
@@ -119,12 +120,12 @@ def test_the_currency_is_that_of_a_budget() -> None:
 
 def campaigns(*ids: str, total: int | None = None, **members: Any) -> Response:
     listed = [campaign(id=one, name=one, **members) for one in ids]
-    return answer({"count": len(ids), "totalCount": len(ids) if total is None else total, "campaigns": listed})
+    return answer_of({"count": len(ids), "totalCount": len(ids) if total is None else total, "campaigns": listed})
 
 
 def links(*ids: str, total: int | None = None, **members: Any) -> Response:
     listed = [link(id=one, text=one, **members) for one in ids]
-    return answer({"count": len(ids), "totalCount": len(ids) if total is None else total, "promotedLinks": listed})
+    return answer_of({"count": len(ids), "totalCount": len(ids) if total is None else total, "promotedLinks": listed})
 
 
 def test_the_tree_has_two_levels() -> None:
@@ -158,7 +159,7 @@ def test_what_the_list_cannot_filter_is_filtered_here() -> None:
 
 
 def test_links_are_walked_campaign_by_campaign() -> None:
-    names = answer({"campaigns": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]})
+    names = answer_of({"campaigns": [{"id": "a", "name": "A"}, {"id": "b", "name": "B"}]})
     page, asked = run(reads.entities(ACCOUNT, "ad", Query(limit=2)), names, links("x"), links("y", "z"))
     assert [one.id for one in page.entities] == ["x", "y"]
     assert (page.cursor, filled(asked[1]).partition("?")[0]) == ("b.1", f"{API}/campaigns/a/promotedLinks")
@@ -177,17 +178,17 @@ def test_strange_cursors(kind: str, cursor: str) -> None:
 
 
 def test_an_entity_is_the_one_that_was_asked_for() -> None:
-    found, (asked,) = run(reads.entity(ACCOUNT, "ad", LINK), answer(link(enabled=True)))
+    found, (asked,) = run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link(enabled=True)))
     assert (found.id, found.parent_id, found.native_status, found.status) == (LINK, CAMPAIGN, "enabled", "active")
     assert filled(asked) == f"{API}/promotedLinks/{LINK}"
     with pytest.raises(ProviderUnreadable):
-        run(reads.entity(ACCOUNT, "ad", LINK), answer(link(id="another")))
+        run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link(id="another")))
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer(campaign(marketerId="another")))
+        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId="another")))
 
 
 def test_an_edit_needs_the_budget() -> None:
-    found, asked = run(reads.editable(ACCOUNT, "campaign", CAMPAIGN), answer(campaign()), answer(budget()))
+    found, asked = run(reads.editable(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign()), answer_of(budget()))
     assert found.native["budget"]["amount"] == Decimal("60.5")
     assert filled(asked[1]) == f"{API}/budgets/{BUDGET}"
 
@@ -200,7 +201,7 @@ def day(of: str, **metrics: Any) -> dict[str, Any]:
 
 
 def report(*days: dict[str, Any], total: int | None = None) -> Response:
-    return answer({"results": list(days), "totalResults": len(days) if total is None else total})
+    return answer_of({"results": list(days), "totalResults": len(days) if total is None else total})
 
 
 def test_a_report() -> None:
@@ -219,7 +220,7 @@ def test_a_report() -> None:
         flow,
         report(full, total=2),
         report(day("2027-05-02", impressions=Decimal("1.5"), clicks=3, spend=0), total=2),
-        answer({"fullDayDate": "2027-05-05"}),
+        answer_of({"fullDayDate": "2027-05-05"}),
     )
     assert found.rows[0].to_json() == {
         "date": "2027-05-01",
@@ -243,14 +244,14 @@ def test_a_report() -> None:
 
 def test_without_a_word_on_freshness_today_is_partial() -> None:
     flow = reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 9), None, NIGHT)
-    found, _ = run(flow, report(), answer({"errorMessage": "no"}, 500))
+    found, _ = run(flow, report(), answer_of({"errorMessage": "no"}, 500))
     assert found.coverage.provisional_from == date(2027, 5, 7)
     assert found.rows == ()
 
 
 def test_long_ranges_are_asked_for_in_parts() -> None:
     flow = reads.insights(ACCOUNT, date(2023, 1, 1), date(2027, 5, 1), None, NIGHT)
-    _, asked = run(flow, report(), report(), answer({"fullDayDate": "2027-05-05"}))
+    _, asked = run(flow, report(), report(), answer_of({"fullDayDate": "2027-05-05"}))
     assert [(one.query["from"], one.query["to"]) for one in asked[:2]] == [
         ("2023-01-01", "2025-12-30"),
         ("2025-12-31", "2027-05-01"),
@@ -260,14 +261,14 @@ def test_long_ranges_are_asked_for_in_parts() -> None:
 @pytest.mark.parametrize("body", [{"results": 5}, {"results": [{"metadata": {}}]}, {"results": [day("soon")]}])
 def test_reports_that_cannot_be_read(body: Any) -> None:
     with pytest.raises(ProviderError):
-        run(reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), answer(body), NO_BODY)
+        run(reads.insights(ACCOUNT, date(2027, 5, 1), date(2027, 5, 2), None, NIGHT), answer_of(body), NO_BODY)
 
 
 # -- catalogs ---------------------------------------------------------------------------------------------------------
 
 
 def rows(resource: str, body: Any, **query: Any) -> tuple[list[tuple[str, str]], Request]:
-    page, (asked,) = run(reads.catalog(ACCOUNT, resource, Query(**query)), answer(body))
+    page, (asked,) = run(reads.catalog(ACCOUNT, resource, Query(**query)), answer_of(body))
     return [(row.id, row.name) for row in page.rows], asked
 
 
@@ -299,6 +300,6 @@ def test_links_of_a_campaign_come_in_pages() -> None:
 
 def test_segments_may_not_be_offered() -> None:
     with pytest.raises(InvalidInput):
-        run(reads.catalog(ACCOUNT, "segments", Query()), answer({"errorMessage": "no"}, 404))
+        run(reads.catalog(ACCOUNT, "segments", Query()), answer_of({"errorMessage": "no"}, 404))
     with pytest.raises(ProviderNotFound):
-        run(reads.catalog(ACCOUNT, "budgets", Query()), answer({"errorMessage": "no"}, 404))
+        run(reads.catalog(ACCOUNT, "budgets", Query()), answer_of({"errorMessage": "no"}, 404))

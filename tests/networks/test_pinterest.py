@@ -18,6 +18,7 @@ from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, 
 from adsunify.steps import Step, bound
 from adsunify.wire import Response, filled
 
+from .calls import answer_of, run
 from .pinterest_calls import (
     ACCOUNT,
     API,
@@ -31,8 +32,6 @@ from .pinterest_calls import (
     failing,
     issues_of,
     listed,
-    run,
-    said,
 )
 
 # -- create -----------------------------------------------------------------------------------------------------------
@@ -216,7 +215,7 @@ def existing(*answers: Response) -> Any:
 
 @pytest.mark.parametrize(("native", "frozen"), [("VIDEO", "VIDEO"), (None, "REGULAR"), ("IDEA", "IDEA")])
 def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) -> None:
-    made, asked = existing(said({"id": PIN_ID, "creative_type": native, "is_owner": True}))
+    made, asked = existing(answer_of({"id": PIN_ID, "creative_type": native, "is_owner": True}))
     assert [filled(one) for one in asked] == [f"{API}/pins/{PIN_ID}?ad_account_id=549755885175"]
     assert [step.key for step in made.steps] == ["campaign", "adGroup", "keywords", "ad"]
     ad = made.step("ad").request.body[0]
@@ -225,11 +224,11 @@ def test_the_type_of_an_existing_pin_is_frozen(native: str | None, frozen: str) 
 
 
 def test_another_users_pin_is_a_warning() -> None:
-    made, _ = existing(said({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
+    made, _ = existing(answer_of({"id": PIN_ID, "creative_type": "REGULAR", "is_owner": False}))
     assert "another user" in made.warnings[0]
 
 
-@pytest.mark.parametrize("answer", [said({"id": PIN_ID, "creative_type": "SHOPPING"}), failing(50, 404)])
+@pytest.mark.parametrize("answer", [answer_of({"id": PIN_ID, "creative_type": "SHOPPING"}), failing(50, 404)])
 def test_a_pin_that_cannot_be_promoted(answer: Response) -> None:
     with pytest.raises(InvalidInput) as refusal:
         existing(answer)
@@ -270,7 +269,7 @@ def test_the_campaign_is_activated_last() -> None:
 
 @pytest.mark.parametrize(("native", "wanted"), [("PAUSED", "ARCHIVED"), ("DRAFT", "DELETED_DRAFT")])
 def test_deleting_follows_what_it_is(native: str, wanted: str) -> None:
-    made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), said({"id": "5", "status": native}))
+    made, asked = run(plans.plan_delete(ACCOUNT, "adGroup", "5"), answer_of({"id": "5", "status": native}))
     assert filled(asked[0]) == f"{BELOW}/ad_groups/5"
     (step,) = made.steps
     assert (step.request.method, step.request.body) == ("PATCH", [{"id": "5", "status": wanted}])
@@ -374,7 +373,7 @@ EXCEPTION = {"code": 2, "message": "Advertiser not found."}
 )
 @pytest.mark.parametrize("key", ["campaign", "adGroup", "ad"])
 def test_an_item(key: str, item: Any, kind: type) -> None:
-    found = judged(key, said({"items": [item]}))
+    found = judged(key, answer_of({"items": [item]}))
     assert isinstance(found, kind)
     if isinstance(found, Applied):
         assert found.outputs == {"id": "7"}
@@ -384,14 +383,16 @@ def test_an_item(key: str, item: Any, kind: type) -> None:
 
 @pytest.mark.parametrize("body", [{}, {"items": []}, {"items": None}, {"items": {}}, [], {"items": [{}, {}]}])
 def test_items_that_are_missing_leave_it_open(body: Any) -> None:
-    assert isinstance(judged("campaign", said(body)), Ambiguous)
+    assert isinstance(judged("campaign", answer_of(body)), Ambiguous)
 
 
 def test_a_change_is_of_what_was_sent() -> None:
     made, _ = run(plans.plan_status(ACCOUNT, "ad", "5", "active"))
     (step,) = made.steps
     for answered, kind in (("5", Applied), ("6", Ambiguous)):
-        assert isinstance(outcome(NETWORK, step, step.request, said({"items": [{"data": {"id": answered}}]})), kind)
+        assert isinstance(
+            outcome(NETWORK, step, step.request, answer_of({"items": [{"data": {"id": answered}}]})), kind
+        )
 
 
 TENT = {"id": "11", "match_type": "EXACT", "value": "tent"}
@@ -399,7 +400,7 @@ KIT = {"id": "12", "match_type": "PHRASE", "value": "camping kit"}
 
 
 def test_keywords_are_known_by_match_and_words() -> None:
-    found = judged("keywords", said({"keywords": [KIT, TENT], "errors": []}))
+    found = judged("keywords", answer_of({"keywords": [KIT, TENT], "errors": []}))
     assert isinstance(found, Applied)
     assert found.outputs == {"id": ["11", "12"]}
 
@@ -420,7 +421,7 @@ def test_keywords_are_known_by_match_and_words() -> None:
     ],
 )
 def test_keywords_in_part(body: Any, kind: type) -> None:
-    found = judged("keywords", said(body))
+    found = judged("keywords", answer_of(body))
     assert isinstance(found, kind)
     if isinstance(found, Rejected):
         assert found.outputs == {"id": ["12"]}
@@ -429,10 +430,10 @@ def test_keywords_in_part(body: Any, kind: type) -> None:
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
-        (said({"id": PIN_ID}, 201), Applied),
-        (said({"id": PIN_ID}), Applied),
-        (said({"board_id": "1"}, 201), Ambiguous),
-        (said({"code": 1, "message": "?"}), Ambiguous),
+        (answer_of({"id": PIN_ID}, 201), Applied),
+        (answer_of({"id": PIN_ID}), Applied),
+        (answer_of({"board_id": "1"}, 201), Ambiguous),
+        (answer_of({"code": 1, "message": "?"}), Ambiguous),
         (failing(1, 400), Rejected),
         (failing(2, 401), Rejected),
         (failing(29, 403), Rejected),
@@ -456,7 +457,7 @@ def test_a_pin(answer: Response, kind: type) -> None:
     ],
 )
 def test_how_long_to_wait(headers: dict[str, str], seconds: float) -> None:
-    found = judged("pin", said({"code": 8, "message": "Slow down."}, 429, **headers))
+    found = judged("pin", answer_of({"code": 8, "message": "Slow down."}, 429, **headers))
     assert isinstance(found, Throttled)
     assert found.retry_after == seconds
 
@@ -479,4 +480,4 @@ JSON = st.recursive(
 
 @given(JSON, st.sampled_from(["pin", "campaign", "keywords", "ad"]), st.sampled_from([200, 201, 400, 403, 429]))
 def test_no_answer_raises(body: Any, key: str, status: int) -> None:
-    assert isinstance(judged(key, said(body, status)), Applied | Rejected | Throttled | Ambiguous)
+    assert isinstance(judged(key, answer_of(body, status)), Applied | Rejected | Throttled | Ambiguous)

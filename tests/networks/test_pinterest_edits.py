@@ -12,7 +12,8 @@ from adsunify.editing import Edit, Percentage
 from adsunify.errors import InvalidInput
 from adsunify.networks.pinterest import plans
 
-from .pinterest_calls import ACCOUNT, NOW, run, said
+from .calls import answer_of, run
+from .pinterest_calls import ACCOUNT, NOW
 
 CAMPAIGN: Mapping[str, Any] = {
     "id": "5",
@@ -38,7 +39,7 @@ AD: Mapping[str, Any] = {"id": "7", "ad_group_id": "6", "name": "A", "status": "
 
 
 def edited(kind: Any, entity: Mapping[str, Any], edit: Edit) -> Any:
-    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), said(entity))
+    made, asked = run(plans.plan_edit(ACCOUNT, kind, entity["id"], edit, NOW), answer_of(entity))
     assert [one.method for one in asked] == ["GET"]
     (step,) = made.steps
     return step.request.body[0], made.risk, [(one.field, one.before, one.after) for one in step.changes]

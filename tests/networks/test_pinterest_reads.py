@@ -28,7 +28,8 @@ from adsunify.networks.pinterest import plans, reads
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, filled
 
-from .pinterest_calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed, run, said
+from .calls import answer_of, run
+from .pinterest_calls import ACCOUNT, API, APP, BELOW, NOW, failing, listed
 
 BASIC = "Basic MTIzNDphcHAtc2VjcmV0"
 TOKENS = {
@@ -59,7 +60,7 @@ def test_consent() -> None:
 
 
 def test_a_code_becomes_tokens() -> None:
-    found, asked = run(reads.exchange(APP, "https://ads.example/back", {"code": "c"}, "", 1000), said(TOKENS))
+    found, asked = run(reads.exchange(APP, "https://ads.example/back", {"code": "c"}, "", 1000), answer_of(TOKENS))
     assert found == Credentials("pina_new", "pinr_new", 1000 + 2592000 * 1000)
     (request,) = asked
     assert (request.method, request.url, request.encoding) == ("POST", f"{API}/oauth/token", "form")
@@ -79,10 +80,10 @@ def test_a_consent_that_was_not_given() -> None:
 
 def test_refreshing_rotates_the_refresh_token() -> None:
     kept = Credentials("old", "pinr_old", 5)
-    found, asked = run(reads.refresh(APP, kept, 0), said(TOKENS))
+    found, asked = run(reads.refresh(APP, kept, 0), answer_of(TOKENS))
     assert (found.access_token, found.refresh_token) == ("pina_new", "pinr_new")
     assert asked[0].body == {"grant_type": "refresh_token", "refresh_token": "pinr_old"}
-    same, _ = run(reads.refresh(APP, kept, 0), said({"access_token": "a", "expires_in": 1}))
+    same, _ = run(reads.refresh(APP, kept, 0), answer_of({"access_token": "a", "expires_in": 1}))
     assert same.refresh_token == "pinr_old"
 
 
@@ -98,7 +99,7 @@ def test_a_refresh_that_is_throttled_is_not_refused() -> None:
 
 
 def test_a_users_token_is_forgotten_where_it_cannot_be_revoked() -> None:
-    for answer in (said(b"", 204), failing(29, 403)):
+    for answer in (answer_of(b"", 204), failing(29, 403)):
         _, asked = run(reads.revoke(APP, Credentials("a", "r")), answer)
         assert asked[0].url == f"{API}/oauth/token/revoke"
 
@@ -213,7 +214,7 @@ def query_of(request: Request) -> dict[str, str]:
 
 def test_the_last_days_at_once() -> None:
     flow = reads.insights(ACCOUNT, date(2026, 8, 23), date(2026, 11, 21), None, TODAY)
-    found, asked = run(flow, said([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
+    found, asked = run(flow, answer_of([ROW, {**ROW, "DATE": "2026-11-02", "TOTAL_IMPRESSION": None}]))
     assert query_of(asked[0]) == {
         "start_date": "2026-08-23",
         "end_date": "2026-11-21",
@@ -230,10 +231,10 @@ def test_the_last_days_at_once() -> None:
 
 def test_days_of_the_account_or_else_of_utc() -> None:
     days = date(2026, 11, 1), date(2026, 11, 2)
-    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), said([ROW]))
+    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), answer_of([ROW]))
     assert query_of(asked[0])["reporting_timezone"] == "AD_ACCOUNT_TIME_ZONE"
     assert found.coverage.timezone == "America/New_York"
-    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), failing(1, 400), said([ROW]))
+    found, asked = run(reads.insights(NEW_YORK, *days, None, TODAY), failing(1, 400), answer_of([ROW]))
     assert "reporting_timezone" not in query_of(asked[1])
     assert found.coverage.timezone == "UTC" and found.coverage.notes
     with pytest.raises(ProviderError):
@@ -242,12 +243,14 @@ def test_days_of_the_account_or_else_of_utc() -> None:
 
 def test_days_to_come_are_not_asked_for() -> None:
     flow = reads.insights(ACCOUNT, date(2026, 11, 20), date(2026, 12, 31), None, TODAY)
-    assert query_of(run(flow, said([]))[1][0])["end_date"] == "2026-11-21"
+    assert query_of(run(flow, answer_of([]))[1][0])["end_date"] == "2026-11-21"
 
 
 def test_older_days_are_reports() -> None:
     start, end = date(2026, 3, 1), date(2026, 10, 31)
-    answers = (said({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2))
+    answers = (
+        answer_of({"report_status": "IN_PROGRESS", "token": f"t/{number}=", "message": None}) for number in (1, 2)
+    )
     found, asked = run(reads.insights(ACCOUNT, start, end, None, TODAY), *answers)
     assert [(one.method, filled(one), one.nature) for one in asked] == [("POST", f"{BELOW}/reports", "read")] * 2
     assert asked[0].body == {
@@ -263,17 +266,17 @@ def test_older_days_are_reports() -> None:
     job = found.pending.job
     still, asked = run(
         reads.insights(ACCOUNT, start, end, job, TODAY),
-        said({"report_status": "FINISHED", "url": "https://files.example/1"}),
-        said({"report_status": "IN_PROGRESS", "url": None}),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        answer_of({"report_status": "IN_PROGRESS", "url": None}),
     )
     assert still.pending.job == job
     assert [query_of(one)["token"] for one in asked] == ["t/1=", "t/2="]
     done, asked = run(
         reads.insights(ACCOUNT, start, end, job, TODAY),
-        said({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
-        said({"report_status": "FINISHED", "url": "https://files.example/2"}),
-        said({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
-        said({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1?sig=a%2Fb"}),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/2"}),
+        answer_of({"549755885175": [{**ROW, "DATE": "2026-03-01"}]}),
+        answer_of({"2026-10-01": [{"SPEND_IN_MICRO_DOLLAR": 5}]}),
     )
     assert [(filled(one), one.signed) for one in asked[2:]] == [
         ("https://files.example/1?sig=a%2Fb", False),
@@ -288,13 +291,13 @@ def test_older_days_are_reports() -> None:
 
 def test_a_report_in_days_of_utc_stays_one() -> None:
     start, end = date(2026, 7, 1), date(2026, 10, 31)
-    started = said({"report_status": "IN_PROGRESS", "token": "t"})
+    started = answer_of({"report_status": "IN_PROGRESS", "token": "t"})
     found, asked = run(reads.insights(NEW_YORK, start, end, None, TODAY), failing(1, 400), started)
     assert [one.body.get("reporting_timezone") for one in asked] == ["AD_ACCOUNT_TIME_ZONE", None]
     done, _ = run(
         reads.insights(NEW_YORK, start, end, found.pending.job, TODAY),
-        said({"report_status": "FINISHED", "url": "https://files.example/1"}),
-        said({}),
+        answer_of({"report_status": "FINISHED", "url": "https://files.example/1"}),
+        answer_of({}),
     )
     assert done.coverage.timezone == "UTC"
 
@@ -303,13 +306,13 @@ def test_a_report_in_days_of_utc_stays_one() -> None:
 def test_a_report_that_failed(status: str) -> None:
     flow = reads.insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.job_of(["t"], False), TODAY)
     with pytest.raises(ProviderError, match="made no report"):
-        run(flow, said({"report_status": status, "url": None}))
+        run(flow, answer_of({"report_status": status, "url": None}))
 
 
 def test_an_address_that_is_not_safe() -> None:
     flow = reads.insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.job_of(["t"], False), TODAY)
     with pytest.raises(ProviderUnreadable):
-        run(flow, said({"report_status": "FINISHED", "url": "http://files.example/1"}))
+        run(flow, answer_of({"report_status": "FINISHED", "url": "http://files.example/1"}))
 
 
 def test_history_ends() -> None:
@@ -352,7 +355,9 @@ def test_lists(resource: str, address: str) -> None:
 
 
 def test_what_targeting_can_name() -> None:
-    page, asked = catalog("locations", said([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}]))
+    page, asked = catalog(
+        "locations", answer_of([{"807": "U.S.: San Francisco"}, {"US": "United States", "CA": "Canada"}])
+    )
     assert filled(asked[0]) == f"{API}/resources/targeting/LOCATION"
     assert [(row.id, row.name) for row in page.rows] == [
         ("807", "U.S.: San Francisco"),
@@ -364,9 +369,9 @@ def test_what_targeting_can_name() -> None:
 
 
 def test_interests_by_name_or_number() -> None:
-    options = said([{"1": "Food"}, {"2": "Drinks"}])
+    options = answer_of([{"1": "Food"}, {"2": "Drinks"}])
     assert [row.id for row in catalog("interests", options, search="drin")[0].rows] == ["2"]
-    page, asked = catalog("interests:945", said({"id": "945", "name": "Dress", "level": 2}))
+    page, asked = catalog("interests:945", answer_of({"id": "945", "name": "Dress", "level": 2}))
     assert filled(asked[0]) == f"{API}/resources/targeting/interests/945"
     assert [(row.id, row.name) for row in page.rows] == [("945", "Dress")]
 
@@ -409,6 +414,6 @@ READERS = (
 
 @given(JSON, st.sampled_from(READERS), st.sampled_from([200, 200, 200, 400, 404, 500]))
 def test_readers_raise_nothing_but_our_errors(body: Any, reader: Any, status: int) -> None:
-    answer = said(json.loads(json.dumps(body)), status)
+    answer = answer_of(json.loads(json.dumps(body)), status)
     with suppress(AdsunifyError):
         drive(reader(), lambda request: answer)

@@ -15,6 +15,7 @@ from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.steps import Step, bound
 from adsunify.wire import Response, filled
 
+from .calls import answer_of, run
 from .reddit_calls import (
     ACCOUNT,
     API,
@@ -29,8 +30,6 @@ from .reddit_calls import (
     issues_of,
     listed,
     refusal_of,
-    run,
-    said,
 )
 
 # -- create -----------------------------------------------------------------------------------------------------------
@@ -197,13 +196,13 @@ def test_outcomes_of_a_create() -> None:
         data({"id": 101}, 201),
         data({"id": ""}, 201),
         data({}, 201),
-        said({"id": "101"}, 201),
-        said(b"", 201),
-        said(b"<html>", 201),
+        answer_of({"id": "101"}, 201),
+        answer_of(b"", 201),
+        answer_of(b"<html>", 201),
         failing(500),
         failing(503),
-        said({"error": {"code": 400, "message": "Bad Request"}}, 200),
-        said({"error": {"code": 400, "message": "?"}, "data": {"id": "101"}}, 400),
+        answer_of({"error": {"code": 400, "message": "Bad Request"}}, 200),
+        answer_of({"error": {"code": 400, "message": "?"}, "data": {"id": "101"}}, 400),
     ):
         assert isinstance(verdict(step, answer), Ambiguous), answer
 
@@ -226,7 +225,7 @@ def test_a_refusal_names_its_members_and_is_cut() -> None:
 
 @pytest.mark.parametrize("body", [{"errors": [{"code": 7, "message": "No."}]}, {"errors": ["No."]}])
 def test_other_forms_of_errors(body: Any) -> None:
-    found = verdict(created().step("campaign"), said(body, 400))
+    found = verdict(created().step("campaign"), answer_of(body, 400))
     assert isinstance(found, Rejected)
     assert found.error.message == "No."
 
@@ -245,7 +244,7 @@ def test_other_forms_of_errors(body: Any) -> None:
     ],
 )
 def test_a_limit_says_when_it_opens(headers: dict[str, str], seconds: float | None) -> None:
-    answer = said({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
+    answer = answer_of({"error": {"code": 429, "message": "Too Many Requests"}}, 429, **headers)
     found = verdict(created().step("campaign"), answer)
     assert isinstance(found, Throttled)
     assert found.retry_after == seconds
@@ -271,7 +270,7 @@ def test_a_change_is_good_when_the_answer_names_the_same_entity() -> None:
     assert step.request.body == {"data": {"configured_status": "PAUSED"}}
     assert made.risk == "low"
     assert verdict(step, data({"id": "303"})) == Applied({})
-    for other in (data({"id": "304"}), data({"id": 303}), data({}), said(b"")):
+    for other in (data({"id": "304"}), data({"id": 303}), data({}), answer_of(b"")):
         assert isinstance(verdict(step, other), Ambiguous)
 
 

@@ -15,7 +15,8 @@ from adsunify.networks.reddit.tables import NETWORK
 from adsunify.steps import Plan
 from adsunify.wire import filled
 
-from .reddit_calls import ACCOUNT, API, NOW, data, refusal_of, run
+from .calls import run
+from .reddit_calls import ACCOUNT, API, NOW, data, refusal_of
 
 CAMPAIGN: Mapping[str, Any] = {
     "id": "101",

@@ -28,7 +28,8 @@ from adsunify.networks.reddit import plans, reads
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, filled
 
-from .reddit_calls import ACCOUNT, API, APP, BELOW, NOW, data, failing, listed, refusal_of, run, said
+from .calls import answer_of, run
+from .reddit_calls import ACCOUNT, API, APP, BELOW, NOW, data, failing, listed, refusal_of
 
 BASIC = "Basic MTIzNDphcHAtc2VjcmV0"
 TOKENS = {
@@ -58,7 +59,7 @@ def test_consent() -> None:
 
 def test_the_code_becomes_tokens() -> None:
     flow = reads.exchange(APP, "https://ads.example/back", {"code": "c1"}, "", 1_000)
-    found, (request,) = run(flow, said(TOKENS))
+    found, (request,) = run(flow, answer_of(TOKENS))
     assert found == Credentials("new-access", "new-refresh", 86_401_000)
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/access_token")
     assert (request.encoding, request.nature, request.signed) == ("form", "read_once", False)
@@ -76,11 +77,11 @@ def test_no_code() -> None:
 
 
 def test_refreshing() -> None:
-    found, (request,) = run(reads.refresh(APP, KEPT, 1_000), said(TOKENS))
+    found, (request,) = run(reads.refresh(APP, KEPT, 1_000), answer_of(TOKENS))
     assert found.refresh_token == "new-refresh"
     assert request.body == {"grant_type": "refresh_token", "refresh_token": "old-refresh"}
     kept = {name: value for name, value in TOKENS.items() if name != "refresh_token"}
-    assert run(reads.refresh(APP, KEPT, 1_000), said(kept))[0].refresh_token == "old-refresh"
+    assert run(reads.refresh(APP, KEPT, 1_000), answer_of(kept))[0].refresh_token == "old-refresh"
 
 
 @pytest.mark.parametrize(
@@ -97,15 +98,15 @@ def test_refreshing() -> None:
 )
 def test_refreshes_that_fail(body: Any, status: int, problem: type[AdsunifyError]) -> None:
     with pytest.raises(problem):
-        run(reads.refresh(APP, KEPT, 0), said(body, status))
+        run(reads.refresh(APP, KEPT, 0), answer_of(body, status))
 
 
 def test_revoking() -> None:
-    _, (request,) = run(reads.revoke(APP, KEPT), said(b"", 204))
+    _, (request,) = run(reads.revoke(APP, KEPT), answer_of(b"", 204))
     assert (request.method, request.url) == ("POST", "https://www.reddit.com/api/v1/revoke_token")
     assert request.body == {"token": "old-refresh", "token_type_hint": "refresh_token"}
     assert request.headers["Authorization"] == BASIC
-    _, (request,) = run(reads.revoke(APP, Credentials("a")), said(b"", 200))
+    _, (request,) = run(reads.revoke(APP, Credentials("a")), answer_of(b"", 200))
     assert request.body == {"token": "a", "token_type_hint": "access_token"}
 
 
@@ -214,7 +215,7 @@ def test_the_tree() -> None:
 )
 def test_a_next_page_stays_at_reddit(address: Any) -> None:
     with pytest.raises(ProviderUnreadable):
-        run(reads.tree(ACCOUNT), said({"data": [], "pagination": {"next_url": address}}))
+        run(reads.tree(ACCOUNT), answer_of({"data": [], "pagination": {"next_url": address}}))
     if isinstance(address, str):
         assert refusal_of(reads.entities(ACCOUNT, "ad", Query(cursor=address))) == {"cursor"}
 
@@ -287,7 +288,7 @@ def test_one_entity() -> None:
 
 def report(*rows: Any, following: str | None = None, updated: str | None = None) -> Any:
     body = {"data": {"metrics": rows, "metrics_updated_at": updated}, "pagination": {"next_url": following}}
-    return said(json.dumps(body).encode())
+    return answer_of(json.dumps(body).encode())
 
 
 def insights(start: date, end: date, *answers: Any, zone: str = "America/New_York") -> Any:
@@ -467,7 +468,7 @@ READERS = [
 
 @given(st.sampled_from(READERS), ANYTHING, st.sampled_from([200, 201, 400, 401, 404, 429, 500]))
 def test_readers_raise_only_errors_of_ours(reader: Any, body: Any, status: int) -> None:
-    answer = said(body, status)
+    answer = answer_of(body, status)
     with suppress(AdsunifyError):
         drive(reader(), lambda request: answer)
 

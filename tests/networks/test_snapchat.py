@@ -21,6 +21,7 @@ from adsunify.planning import plan_create
 from adsunify.steps import Plan, Step, bound, laid_over
 from adsunify.wire import Response, filled
 
+from .calls import answer_of, run
 from .snapchat_calls import (
     ACCOUNT,
     AD,
@@ -33,9 +34,7 @@ from .snapchat_calls import (
     created,
     creative,
     issues_of,
-    json_answer,
     refused_item,
-    run,
     wrapped,
 )
 
@@ -228,7 +227,7 @@ def test_a_creative_that_cannot_be_promoted_is_refused(members: Mapping[str, Any
 
 
 def test_a_creative_that_is_not_there_is_refused() -> None:
-    assert issues_of(over=json_answer({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
+    assert issues_of(over=answer_of({"request_status": "ERROR"}, 404)) == {"creative.existingId"}
 
 
 def test_a_creative_that_is_being_packaged_is_waited_for() -> None:
@@ -270,7 +269,7 @@ def test_a_success_is_one_on_both_levels_with_an_id() -> None:
         {"request_status": "SUCCESS", "campaigns": []},
         {"request_status": "ERROR", "error_code": "E9999"},
     ):
-        assert isinstance(said(step, json_answer(body)), Ambiguous), body
+        assert isinstance(said(step, answer_of(body)), Ambiguous), body
 
 
 def test_a_refused_item_inside_a_success() -> None:
@@ -284,7 +283,7 @@ def test_a_refused_item_inside_a_success() -> None:
 def test_an_error_beside_an_id_tells_nothing() -> None:
     item = {"sub_request_status": "ERROR", "sub_request_error_reason": "E2004", "campaign": {"id": CAMPAIGN}}
     step = created().step("campaign")
-    assert isinstance(said(step, json_answer({"request_status": "ERROR", "campaigns": [item]})), Ambiguous)
+    assert isinstance(said(step, answer_of({"request_status": "ERROR", "campaigns": [item]})), Ambiguous)
 
 
 def test_what_is_not_ready_may_go_later() -> None:
@@ -297,7 +296,7 @@ def test_what_is_not_ready_may_go_later() -> None:
 
 @pytest.mark.parametrize(("headers", "seconds"), [({}, None), ({"retry_after": "7"}, 7.0)])
 def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) -> None:
-    told = said(created().step("ad"), json_answer({"request_status": "ERROR"}, 429, **headers))
+    told = said(created().step("ad"), answer_of({"request_status": "ERROR"}, 429, **headers))
     assert isinstance(told, Throttled)
     assert told.retry_after == seconds
 
@@ -305,7 +304,7 @@ def test_too_many_requests(headers: Mapping[str, str], seconds: float | None) ->
 @pytest.mark.parametrize(("status", "blame"), [(400, "input"), (401, "token"), (403, "permission"), (404, "not_found")])
 def test_refusals_by_status(status: int, blame: str) -> None:
     body = {"request_status": "ERROR", "error_code": "E2001", "debug_message": "No.", "request_id": "req-3"}
-    told = said(created().step("ad"), json_answer(body, status))
+    told = said(created().step("ad"), answer_of(body, status))
     assert isinstance(told, Rejected)
     assert (told.blame, told.error.code, told.error.message) == (blame, "E2001", "No.")
 
@@ -357,7 +356,7 @@ def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
     assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
     assert made.risk == "low"
     with pytest.raises(ProviderNotFound):
-        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), json_answer({"request_status": "ERROR"}, 404))
+        run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), answer_of({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
         run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), wrapped("adsquads", "adsquad", {"id": SQUAD}))
 
@@ -417,7 +416,7 @@ def test_a_deletion_is_believed_by_its_status_alone(body: Any, applied: bool) ->
     assert (made.steps[0].request.method, filled(made.steps[0].request)) == ("DELETE", f"{API}/ads/{AD}")
     assert made.risk == "destructive"
     again = Plan.from_bytes(made.stored, made.digest)
-    assert isinstance(said(again.steps[0], json_answer(body)), Applied if applied else Ambiguous)
+    assert isinstance(said(again.steps[0], answer_of(body)), Applied if applied else Ambiguous)
 
 
 def test_a_deletion_that_is_refused_inside_a_success() -> None:

@@ -15,19 +15,8 @@ from adsunify.networks.snapchat.tables import NETWORK
 from adsunify.steps import Plan, laid_over
 from adsunify.wire import filled
 
-from .snapchat_calls import (
-    ACCOUNT,
-    AD,
-    API,
-    CAMPAIGN,
-    ID,
-    NOW,
-    SQUAD,
-    json_answer,
-    refused_item,
-    run,
-    wrapped,
-)
+from .calls import answer_of, run
+from .snapchat_calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, refused_item, wrapped
 
 READ = {
     "id": CAMPAIGN,
@@ -58,8 +47,8 @@ TABLES: Mapping[str, tuple[str, str]] = {
 def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> tuple[Plan, Mapping[str, Any]]:
     """The plan of an edit, and what it would send."""
     answer = wrapped(*TABLES[kind], entity)
-    above = wrapped("campaigns", "campaign", {"id": CAMPAIGN, **campaign})
-    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, above)
+    above = [wrapped("campaigns", "campaign", {"id": CAMPAIGN, **campaign})] if kind == "adGroup" else []
+    made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, *above)
     step = made.steps[0]
     return made, laid_over(step, step.request, answer).body[TABLES[kind][0]][0]
 
@@ -218,7 +207,7 @@ def test_settings_show_money_and_locks() -> None:
 
 def test_settings_stand_without_the_campaign() -> None:
     found, _ = run(
-        reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), json_answer({}, 500)
+        reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), answer_of({}, 500)
     )
     assert found.id == SQUAD
 

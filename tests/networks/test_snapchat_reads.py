@@ -23,7 +23,8 @@ from adsunify.networks.snapchat import reads
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, Response, filled
 
-from .snapchat_calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, json_answer, run, wrapped
+from .calls import answer_of, run
+from .snapchat_calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrapped
 
 # -- connect ----------------------------------------------------------------------------------------------------------
 
@@ -37,7 +38,7 @@ def test_consent() -> None:
 
 
 def test_the_code_becomes_tokens() -> None:
-    answer = json_answer({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
+    answer = answer_of({"access_token": "a", "refresh_token": "r", "token_type": "Bearer", "expires_in": 3600})
     found, asked = run(reads.exchange(APP, "https://ads.example/back", {"code": "c"}, "v", 1_000), answer)
     assert found == Credentials("a", "r", 3_601_000)
     assert (asked[0].encoding, asked[0].nature, asked[0].signed) == ("form", "read_once", False)
@@ -48,7 +49,7 @@ def test_the_code_becomes_tokens() -> None:
 
 @pytest.mark.parametrize(("more", "kept"), [({}, "old"), ({"refresh_token": "new"}, "new")])
 def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
-    answer = json_answer({"access_token": "b", "expires_in": 1800, **more})
+    answer = answer_of({"access_token": "b", "expires_in": 1800, **more})
     found, asked = run(reads.refresh(APP, Credentials("a", "old", 1), 1_000), answer)
     assert found == Credentials("b", kept, 1_801_000)
     assert asked[0].body["refresh_token"] == "old"
@@ -56,7 +57,7 @@ def test_a_refresh_token_may_rotate(more: Mapping[str, str], kept: str) -> None:
 
 def test_a_refresh_that_is_refused() -> None:
     with pytest.raises(TokenRefused):
-        run(reads.refresh(APP, Credentials("a", "old"), 0), json_answer({"error": "invalid_grant"}, 400))
+        run(reads.refresh(APP, Credentials("a", "old"), 0), answer_of({"error": "invalid_grant"}, 400))
 
 
 def test_only_snaps_own_hosts_get_the_token() -> None:
@@ -172,7 +173,7 @@ def test_a_cursor_of_somebodys_making_is_refused(cursor: str) -> None:
 def test_a_link_without_a_cursor_is_no_link(link: Any) -> None:
     body = {"request_status": "SUCCESS", "paging": {"next_link": link}, "campaigns": []}
     with pytest.raises(ProviderUnreadable):
-        run(reads.entities(ACCOUNT, "campaign", Query()), json_answer(body))
+        run(reads.entities(ACCOUNT, "campaign", Query()), answer_of(body))
 
 
 def test_a_cursor_that_repeats_does_not_end() -> None:
@@ -186,7 +187,7 @@ def test_one_entity() -> None:
     )
     assert (found.id, found.name, filled(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
     with pytest.raises(ProviderNotFound):
-        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), json_answer({"request_status": "ERROR"}, 404))
+        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))
     with pytest.raises(ProviderUnreadable):
         run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": "other"}))
 
@@ -201,7 +202,7 @@ def stats(*campaigns_: list[dict[str, Any]], final: str | None = None, cursor: s
     body: dict[str, Any] = {"request_status": "SUCCESS"}
     if cursor:
         inner["paging"] = {"next_link": f"https://elsewhere.example/v1?cursor={cursor}"}
-    return json_answer(body | {"timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": inner}]})
+    return answer_of(body | {"timeseries_stats": [{"sub_request_status": "SUCCESS", "timeseries_stat": inner}]})
 
 
 def stat(day: str, **figures: int) -> dict[str, Any]:
@@ -308,7 +309,7 @@ def test_a_report_is_resumed() -> None:
 
 
 def dimensions(*rows: Mapping[str, Any]) -> Response:
-    return json_answer({"request_status": "SUCCESS", "targeting_dimensions": list(rows)})
+    return answer_of({"request_status": "SUCCESS", "targeting_dimensions": list(rows)})
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,8 @@ from adsunify.reading import drive
 from adsunify.steps import Plan, bound
 from adsunify.wire import dumps, filled
 
-from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows, run
+from .calls import run
+from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows
 
 APP = App("app-1", "app-secret")
 OUTPUTS = {"cover": {"image_id": "img-9"}, "campaign": {"id": "17900001"}, "adGroup": {"id": "17900002"}}

@@ -16,7 +16,8 @@ from adsunify.networks.tiktok import plans
 from adsunify.steps import Plan, of_operation
 from adsunify.wire import filled
 
-from .tiktok_calls import ACCOUNT, BASE, VIDEO, rows, run
+from .calls import run
+from .tiktok_calls import ACCOUNT, BASE, VIDEO, rows
 
 APP = App("app-1", "app-secret")
 

@@ -12,7 +12,8 @@ from adsunify.networks.tiktok import reads
 from adsunify.reading import Query
 from adsunify.wire import Request
 
-from .tiktok_calls import ACCOUNT, BASE, REGIONS, answer, rows, run
+from .calls import run
+from .tiktok_calls import ACCOUNT, BASE, REGIONS, answer, rows
 
 APP = App("app-1", "app-secret")
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

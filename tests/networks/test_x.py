@@ -19,7 +19,8 @@ from adsunify.reading import drive
 from adsunify.steps import Plan, bound
 from adsunify.wire import Response, filled
 
-from .x_calls import ACCOUNT, API, BASE, FRANCE, NOW, answering, brief, created, json_of
+from .calls import answering, json_of
+from .x_calls import ACCOUNT, API, BASE, FRANCE, NOW, brief, created
 
 MADE: Mapping[str, Any] = {"campaign": {"id": "8wku2"}, "adGroup": {"id": "9cqz1"}}
 

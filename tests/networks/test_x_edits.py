@@ -15,7 +15,8 @@ from adsunify.reading import drive
 from adsunify.steps import Plan
 from adsunify.wire import filled
 
-from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW, answering
+from .calls import answering
+from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW
 
 CRITERIA = f"GET {BASE}/targeting_criteria?count=1000&line_item_ids=9cqz1"
 

@@ -21,7 +21,8 @@ from adsunify.networks.x.native import authorized
 from adsunify.reading import Query, drive
 from adsunify.wire import Request, Response, filled
 
-from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW, answering, json_of
+from .calls import answering, json_of
+from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW
 
 APP = App("xvz1evFS4wEEPTGEFPHBog", "kAcSOqF21Fu85e7zjz7ZN2U4ZRhfV3WpwPAoE3Z7kBw")
 TOKEN, SECRET = "370773112-GmHxMAgYyLbNEtIKZeRNFsMKPR9EyMZeS9weJAEb", "LswwdoUaIvS8ltyTt5jkRh4J50vUPVVHtR2YPi5kE"

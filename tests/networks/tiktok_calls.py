@@ -15,7 +15,8 @@ from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
 from adsunify.reading import drive
 from adsunify.steps import Plan, of_operation
-from adsunify.wire import Flow, Request, Response
+from adsunify.wire import Request, Response
+from tests.briefs import changed
 
 ACCOUNT = Account("tiktok", "7011112222", "USD", "America/New_York")
 SMART = Account("tiktok", "7011112222", "USD", "America/New_York", {"createFlow": "smart_plus"})
@@ -37,17 +38,7 @@ BRIEF: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
+    return changed(BRIEF, changes)
 
 
 def answer(data: Any = None, code: int = 0, status: int = 200, **more: Any) -> Response:
@@ -100,15 +91,3 @@ def refused(account: Account = ACCOUNT, talk: TikTok | None = None, now: Any = N
         check(NETWORK, account, value, now)
         drive(plans.plan_create(account, value, now), talk or TikTok())
     return {issue.path for issue in refusal.value.issues}
-
-
-def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
-    """The flow's result from these answers in order, and what it asked for."""
-    asked: list[Request] = []
-    left = list(answers)
-
-    def answered(request: Request) -> Response:
-        asked.append(request)
-        return left.pop(0)
-
-    return drive(flow, answered), asked

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,7 +11,9 @@ from adsunify.network import Account
 from adsunify.planning import plan_create
 from adsunify.reading import drive
 from adsunify.steps import Plan
-from adsunify.wire import Request, Response, dumps, filled, loads
+from tests.briefs import changed
+
+from .calls import answering
 
 ACCOUNT = Account("x", "abc12", "USD", "America/New_York")
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
@@ -31,35 +32,7 @@ BRIEF: dict[str, Any] = {
 
 
 def brief(**changes: Any) -> dict[str, Any]:
-    value: dict[str, Any] = json.loads(json.dumps(BRIEF))
-    for path, new in changes.items():
-        *way, last = path.split("__")
-        holder = value
-        for part in way:
-            holder = holder[part]
-        if new is None:
-            holder.pop(last, None)
-        else:
-            holder[last] = new
-    return value
-
-
-def json_of(value: Any) -> Any:
-    return loads(dumps(value))
-
-
-def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
-    """Answers by method and address; what is no Response is the JSON of a 200."""
-
-    def answer(request: Request) -> Response:
-        if asked is not None:
-            asked.append(request)
-        found = answers[f"{request.method} {filled(request)}"]
-        if callable(found):
-            found = found(request)
-        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
-
-    return answer
+    return changed(BRIEF, changes)
 
 
 def created(answers: Mapping[str, Any] | None = None, now: datetime | None = None, **changes: Any) -> Plan:

@@ -6,7 +6,6 @@ Every answer that :class:`Caller` receives is held against the server's own Open
 from __future__ import annotations
 
 import asyncio
-import copy
 import itertools
 import re
 import socket
@@ -25,7 +24,7 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
-from adsunify.cli.briefs import OWN
+from adsunify.cli.briefs import OWN, SHARED
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
 from adsunify.networks import adapter
 from adsunify.sandbox.networks import load
@@ -39,6 +38,7 @@ from adsunify.store.schema import metadata
 from adsunify_server.app import application
 from adsunify_server.listening import Runner
 from adsunify_server.metrics import REQUESTS, Requests
+from tests.briefs import changed
 
 from .schemas import Schemas
 
@@ -353,27 +353,16 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     ``changes`` replace members (``targeting__countries=[...]`` a nested one); None leaves one out.
     """
     made: dict[str, Any] = {
+        **SHARED,
         "name": f"Garden chairs {next(_numbers)}",
-        "goal": "traffic",
         "budget": {"amount": "20", "currency": "USD", "period": "daily"},
         "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T09:00:00Z"},
-        "targeting": {"countries": ["US"]},
-        "creative": {},
+        **OWN[network],
+        **CHANGES.get(network, {}),
     }
-    made |= copy.deepcopy(dict(OWN[network])) | CHANGES.get(network, {})
     if network == "snapchat":  # it takes one creative only so often within a second
         made["creative"] = {"existingId": str(uuid4())}
-    for path, value in changes.items():
-        *way, last = path.split("__")
-        there = made
-        for member in way:
-            there[member] = dict(there[member])
-            there = there[member]
-        if value is None:
-            del there[last]
-        else:
-            there[last] = value
-    return made
+    return changed(made, changes)
 
 
 CHANGES: Mapping[str, Mapping[str, Any]] = {

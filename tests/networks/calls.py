@@ -1,0 +1,52 @@
+"""What the tests of all adapters share: answers, and flows that are run with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from adsunify.reading import drive
+from adsunify.wire import Flow, Request, Response, dumps, filled, loads
+
+
+def answer_of(body: Any, status: int = 200, **headers: str) -> Response:
+    """An answer, its bytes read as every answer's; ``headers`` with underscores for hyphens."""
+    lower = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Response.of(status, lower, body if isinstance(body, bytes) else dumps(body).encode())
+
+
+def run(flow: Flow[Any], *answers: Response) -> tuple[Any, list[Request]]:
+    """The flow's result from these answers in order, all of which it asks for, and what it asked for."""
+    asked: list[Request] = []
+    left = list(answers)
+
+    def answer(request: Request) -> Response:
+        asked.append(request)
+        return left.pop(0)
+
+    result = drive(flow, answer)
+    assert not left
+    return result, asked
+
+
+def json_of(value: Any) -> Any:
+    """A value as it comes back from its JSON."""
+    return loads(dumps(value))
+
+
+def unasked(request: Request) -> Response:
+    raise AssertionError(f"{request.method} {filled(request)} was not expected")
+
+
+def answering(answers: Mapping[str, Any], asked: list[Request] | None = None) -> Callable[[Request], Response]:
+    """Answers by method and address; a Response as it is, what can be called is asked, else the body of a 200."""
+
+    def answer(request: Request) -> Response:
+        if asked is not None:
+            asked.append(request)
+        found = answers[f"{request.method} {filled(request)}"]
+        if callable(found):
+            found = found(request)
+        return found if isinstance(found, Response) else Response(200, {}, json_of(found))
+
+    return answer
