@@ -430,8 +430,12 @@ def found_at(value: Json, pointer: str) -> list[Json]:
             values = [
                 child
                 for one in values
-                for child in (one.values() if isinstance(one, Mapping) else one if isinstance(one, list) else ())
+                for child in (one if isinstance(one, list) else one.values() if isinstance(one, dict | Mapping) else ())
             ]
         else:
-            values = [child for one in values if (child := _member(one, part)) is not MISSING]
+            values = [
+                child
+                for one in values
+                if (child := one.get(part, MISSING) if type(one) is dict else _member(one, part)) is not MISSING
+            ]
     return values

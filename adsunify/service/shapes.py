@@ -8,6 +8,7 @@ from functools import lru_cache
 from adsunify.steps import Plan, plan_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
+from adsunify.store.schema import unpacked
 from adsunify.wire import Json, address
 
 from .core import Service, moment, moment_or_none
@@ -22,9 +23,9 @@ def plan_view(plan: Plan) -> dict[str, Json]:
 
 
 @lru_cache(REMEMBERED)
-def _stored(text: str, digest: str) -> dict[str, Json]:
-    """As :func:`plan_view`, of a stored text, which never changes; ValueError where it has another digest."""
-    return _view(plan_json(text.encode("ascii"), digest), digest)
+def _stored(packed: bytes, digest: str) -> dict[str, Json]:
+    """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
+    return _view(plan_json(unpacked(packed).encode("ascii"), digest), digest)
 
 
 def _view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
@@ -81,9 +82,9 @@ def operation(
 
 
 def _plan(record: OperationRecord) -> dict[str, Json]:
-    if record.plan_text is None:
+    if record.packed is None:
         return {"version": record.plan_version, "digest": record.plan_digest}
-    return _stored(record.plan_text, record.plan_digest)
+    return _stored(record.packed, record.plan_digest)
 
 
 def receipt(attempt: Attempt) -> dict[str, Json]:

@@ -366,5 +366,19 @@ def _accounts(rows: Iterable[Any]) -> list[AccountRecord]:
 
 
 def _account(row: Any) -> AccountRecord:
-    *first, extras, chosen, synced_at, created_at, updated_at = row  # in the order of the record
-    return AccountRecord(*first, {**extras, **chosen}, synced_at, created_at, updated_at)
+    return AccountRecord(
+        id=row.id,
+        workspace_id=row.workspace_id,
+        connection_id=row.connection_id,
+        network=row.network,
+        native_id=row.native_id,
+        name=row.name,
+        currency=row.currency,
+        timezone=row.timezone,
+        status=row.status,
+        native_status=row.native_status,
+        extras={**row.extras, **row.chosen_extras},
+        synced_at=row.synced_at,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import evolve, fields, frozen
-from sqlalchemy import Connection, Select, bindparam, insert, select, text, update
+from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, text, type_coerce, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
@@ -16,7 +16,7 @@ from adsunify.wire import Json
 
 from . import events, upsert
 from .clock import Clock, new_id
-from .schema import idempotency_keys, operations
+from .schema import idempotency_keys, operations, unpacked
 from .statement import Statement
 
 
@@ -66,7 +66,8 @@ class OperationRecord:
 
     ``status`` is what a caller is told: an operation whose lease ran out with no write in flight reads ``prepared``
     with ``next_action`` (the next claim makes it so). ``stalled``: the lease ran out with a write in flight.
-    ``retry_after``: the rest of the wait, None where there is none. ``plan_text`` is None in lists.
+    ``retry_after``: the rest of the wait, None where there is none. ``packed`` is the plan, None in lists and
+    where the plan is at hand.
     """
 
     id: str
@@ -78,7 +79,7 @@ class OperationRecord:
     action: str
     unified: bool
     status: Status
-    plan_text: str | None
+    packed: bytes | None
     plan_version: int
     plan_digest: str
     risk: str
@@ -101,7 +102,7 @@ class OperationRecord:
 
     def plan(self) -> Plan:
         """The plan, after its digest was checked (ValueError)."""
-        return Plan.from_bytes((self.plan_text or "").encode("ascii"), self.plan_digest)
+        return Plan.from_bytes(unpacked(self.packed or b"").encode("ascii"), self.plan_digest)
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
@@ -109,7 +110,8 @@ class OperationRecord:
 _INSERT = Statement(insert(operations))
 _SAME = [one.name for one in fields(OperationRecord) if one.name in operations.c]
 _COLUMNS = [column for column in operations.c if column.name != "plan"]
-_GET = Statement(select(operations).where(operations.c.id == bindparam("the_id")))
+_PACKED = type_coerce(operations.c.plan, LargeBinary).label("packed")  # whoever looks into it unpacks it
+_GET = Statement(select(*_COLUMNS, _PACKED).where(operations.c.id == bindparam("the_id")))
 
 
 def _newest_first(statement: Select[Any]) -> Select[Any]:
@@ -188,7 +190,7 @@ def prepare(
     status, event = transition(None, "prepare")
     assert event is not None
     made = tuple(_made(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
-    _INSERT.each(connection, [_row(one) for one in made])
+    _INSERT.each(connection, [_row(one, draft) for one, draft in zip(made, drafts, strict=True)])
     events.record(
         connection,
         [
@@ -218,7 +220,7 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
         action=draft.plan.action,
         unified=draft.unified,
         status=status,
-        plan_text=draft.stored,
+        packed=None,
         plan_version=draft.plan.version,
         plan_digest=draft.plan.digest,
         risk=draft.plan.risk,
@@ -236,8 +238,8 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
     )
 
 
-def _row(made: OperationRecord) -> dict[str, Any]:
-    return {name: getattr(made, name) for name in _SAME} | {"plan": made.plan_text, "in_flight": False}
+def _row(made: OperationRecord, draft: Draft) -> dict[str, Any]:
+    return {name: getattr(made, name) for name in _SAME} | {"plan": draft.stored, "in_flight": False}
 
 
 def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> Prepared | None:
@@ -264,7 +266,7 @@ def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> 
 # -- reading ------------------------------------------------------------------------------------------------------
 
 
-def _record(row: Any, now: int, plan: str | None) -> OperationRecord:
+def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
     lapsed = row.status == "running" and row.lease_until <= now
     status: Status = _RECOVERED if lapsed and not row.in_flight else row.status
     prepared = status == "prepared"
@@ -279,7 +281,7 @@ def _record(row: Any, now: int, plan: str | None) -> OperationRecord:
         action=row.action,
         unified=row.unified,
         status=status,
-        plan_text=plan,
+        packed=packed,
         plan_version=row.plan_version,
         plan_digest=row.plan_digest,
         risk=row.risk,
@@ -303,7 +305,7 @@ def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -
     if row is None or not actor.sees(row.workspace_id, row.user_id, row.credential):
         raise NotFound("There is no such operation in your scope.")
     clock.saw(row.updated_at)
-    return _record(row, clock.now(), row.plan)
+    return _record(row, clock.now(), row.packed)
 
 
 def latest(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:

@@ -67,11 +67,15 @@ class PackedText(TypeDecorator[str]):
         return None if value is None else zlib.compress(value.encode("utf-8"), PACKING)
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
-        """Raises ValueError for what somebody else has written there."""
-        try:
-            return None if value is None else zlib.decompress(value).decode("utf-8")
-        except (zlib.error, TypeError) as damaged:
-            raise ValueError("what is stored is no packed text") from damaged
+        return None if value is None else unpacked(value)
+
+
+def unpacked(value: bytes) -> str:
+    """A packed text; raises ValueError for what somebody else has written there."""
+    try:
+        return zlib.decompress(value).decode("utf-8")
+    except (zlib.error, TypeError) as damaged:
+        raise ValueError("what is stored is no packed text") from damaged
 
 
 def _id() -> Column[str]:

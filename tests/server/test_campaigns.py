@@ -191,7 +191,7 @@ async def test_no_secret_stands_in_an_operation(server: Served) -> None:
         record = await server.service.store.read(
             get_operation, server.people["admin"].actor, operation["id"], server.service.store.clock
         )
-        for text in (json.dumps(operation), record.plan_text or ""):
+        for text in (json.dumps(operation), record.plan().stored.decode()):
             for token in server.networks.state.worlds[network].tokens:
                 assert token not in text
             assert "sandbox-secret" not in text and "Bearer" not in text
