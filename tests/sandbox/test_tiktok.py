@@ -1,7 +1,6 @@
 """The simulated TikTok API over real HTTP: its example, log-in, accounts, lists, state, faults."""
 
 import json
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -23,7 +22,6 @@ from tests.sandbox.tiktok_calls import (
     NEW_YORK,
     TOKYO,
     Clock,
-    Server,
     code,
     data_of,
     example,
@@ -32,30 +30,12 @@ from tests.sandbox.tiktok_calls import (
     post,
     read,
     refused,
-    serving,
     smart_example,
     switch,
     tell,
     token,
     writes,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def clock(server: Server) -> Clock:
-    return server.clock
-
-
-@pytest.fixture
-async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.conversation() as web:
-        yield web
 
 
 async def test_the_example_of_the_documentation(web: httpx.AsyncClient) -> None:

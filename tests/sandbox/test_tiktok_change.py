@@ -1,6 +1,5 @@
 """The simulated TikTok API over real HTTP: what can be changed."""
 
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -15,14 +14,12 @@ from tests.sandbox.tiktok_calls import (
     INFO,
     NEW_YORK,
     Clock,
-    Server,
     data_of,
     example,
     one,
     post,
     read,
     refused,
-    serving,
     smart_example,
     writes,
 )
@@ -32,23 +29,6 @@ BODIES: dict[str, dict[str, Any]] = {
     "campaign": {"advertiser_id": NEW_YORK, "campaign_id": CAMPAIGN_ID},
     "adgroup": {"advertiser_id": NEW_YORK, "adgroup_id": GROUP_ID},
 }
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def clock(server: Server) -> Clock:
-    return server.clock
-
-
-@pytest.fixture
-async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.conversation() as web:
-        yield web
 
 
 @pytest.mark.parametrize(("kind", "change"), [

@@ -1,6 +1,5 @@
 """The simulated TikTok API over real HTTP: what can be created, and what is refused."""
 
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,34 +22,14 @@ from tests.sandbox.tiktok_calls import (
     SMART_CAMPAIGN,
     TOKYO,
     Clock,
-    Server,
     data_of,
     one,
     post,
     read,
     refused,
-    serving,
     smart_example,
     writes,
 )
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def clock(server: Server) -> Clock:
-    return server.clock
-
-
-@pytest.fixture
-async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.conversation() as web:
-        yield web
-
 
 # Native defaults
 

@@ -3,7 +3,6 @@
 import csv
 import io
 import re
-from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -19,14 +18,12 @@ from tests.sandbox.tiktok_calls import (
     NEW_YORK,
     TOKYO,
     Clock,
-    Server,
     data_of,
     example,
     get,
     post,
     read,
     refused,
-    serving,
     switch,
     tell,
     writes,
@@ -43,23 +40,6 @@ REPORT: dict[str, Any] = {  # the documentation, word for word
     "page": 1,
     "page_size": 1000,
 }
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
-    with serving() as server:
-        yield server
-
-
-@pytest.fixture
-def clock(server: Server) -> Clock:
-    return server.clock
-
-
-@pytest.fixture
-async def web(server: Server) -> AsyncIterator[httpx.AsyncClient]:
-    async with server.conversation() as web:
-        yield web
 
 
 # Reports

@@ -2,17 +2,16 @@
 
 import json
 import re
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import httpx
-from attrs import define
 
-from adsunify.sandbox import sandbox_thread
+from adsunify.sandbox import sandbox
 from adsunify.sandbox.networks.tiktok import NETWORK
 
 from . import calls
@@ -101,32 +100,15 @@ class Clock(calls.Clock):
     start = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-@define
-class Server:
-    """A sandbox for many tests; each conversation finds it as it was at the start."""
-
-    url: str
-    clock: Clock
-    token: str | None = None
-
-    @asynccontextmanager
-    async def conversation(self) -> AsyncIterator[httpx.AsyncClient]:
-        """A client that is logged in."""
-        self.clock.instant = Clock.start
-        async with httpx.AsyncClient(base_url=self.url, verify=False) as web:  # there is no TLS on the loopback
-            await web.post("/_sandbox/reset")
-            if self.token is None:
-                self.token = (await token(web))["access_token"]
-            web.headers["Access-Token"] = self.token
-            yield web
-
-
-@contextmanager
-def serving() -> Iterator[Server]:
-    """A sandbox in a thread of its own."""
-    clock = Clock()
-    with sandbox_thread(networks=[NETWORK], clock=clock) as running:
-        yield Server(running.url, clock)
+@asynccontextmanager
+async def conversation(clock: Clock) -> AsyncIterator[httpx.AsyncClient]:
+    """A client that is logged in to a sandbox of its own."""
+    async with (
+        sandbox(networks=[NETWORK], clock=clock) as running,
+        httpx.AsyncClient(base_url=running.url, verify=False) as web,  # there is no TLS on the loopback
+    ):
+        web.headers["Access-Token"] = (await token(web))["access_token"]
+        yield web
 
 
 async def code(web: httpx.AsyncClient) -> str:
