@@ -145,7 +145,7 @@ class Worker:
             for one in found:
                 if isinstance(one, BaseException):
                     raise one
-            if found[0] == BATCH:
+            if found == [BATCH] * len(found):
                 claims = CLAIMS
                 continue
             self._full = frozenset(webhook_id for webhook_id, count in self._room().items() if count <= 0)
