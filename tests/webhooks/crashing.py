@@ -36,11 +36,13 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
         webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
         expected = [event_id for _ in range(events // 100) for event_id in await shop.happen(100)]
         job = {"database": database, "target": receiver.url, "lease": LEASE}
-        stopping = asyncio.Event()
+        stopping, killed = asyncio.Event(), asyncio.Event()
 
         async def worked() -> None:
             while not stopping.is_set():
                 point = next(doom, None)
+                if point is None:  # one that lives may not take everything before the last of the others dies
+                    await asyncio.wait((mourned, over), return_when=asyncio.FIRST_COMPLETED)
                 passes = random.randint(after // 2, after) // (8 if point in ("saving", "saved") else 1)
                 child = await _started({**job, "point": point, "after": passes})
                 ended = asyncio.create_task(child.wait())
@@ -50,10 +52,12 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
                 status = await ended
                 if status == -signal.SIGKILL and point is not None:
                     deaths[point] += 1
+                    if deaths.total() == kills:
+                        killed.set()
                 else:  # told to end, even before it could listen to that
                     assert stopping.is_set() and status in (0, -signal.SIGTERM), status
 
-        over = asyncio.create_task(stopping.wait())
+        over, mourned = asyncio.create_task(stopping.wait()), asyncio.create_task(killed.wait())
         working = [asyncio.create_task(worked()) for _ in range(workers)]
         done = asyncio.create_task(shop.done(events, seconds=600))
         try:
@@ -63,6 +67,7 @@ async def crashed(shop: World, database: str, events: int, workers: int, kills: 
             if not done.done():  # a worker ended otherwise than it was meant to
                 done.cancel()
             await asyncio.gather(*working)
+            mourned.cancel()
         await done
         arrived = Counter(one.event_id for one in receiver.got)
         bodies = {(one.event_id, one.body) for one in receiver.got}
