@@ -134,6 +134,7 @@ class Ended:
 _INSERT = insert(webhooks)
 _ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
 _GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
+_LOCK = select(webhooks.c.id).where(webhooks.c.id == bindparam("the_id")).with_for_update()
 _SOME = (
     select(deliveries.c.id)
     .where(deliveries.c.webhook_id == bindparam("of_webhook"))
@@ -201,6 +202,7 @@ def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | No
 
     Raises NotFound.
     """
+    connection.execute(_LOCK, {"the_id": id_})  # whoever queues for it is done, or waits until it is gone
     found = get(connection, actor, id_)
     some = connection.execute(_SOME, {"of_webhook": id_}).scalars().all()
     connection.execute(delete(delivery_attempts).where(delivery_attempts.c.delivery_id.in_(some)))
@@ -215,9 +217,9 @@ def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | No
 
 _QUEUE = Statement(insert(deliveries))
 _SUBSCRIBED = Statement(
-    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events).where(
-        webhooks.c.workspace_id == bindparam("of_workspace")
-    )
+    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events)
+    .where(webhooks.c.workspace_id == bindparam("of_workspace"))
+    .with_for_update(read=True, key_share=True)  # one that goes meanwhile must not take a receipt's commit with it
 )
 
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import NotFound
-from adsunify.store import new_id, webhooks
+from adsunify.store import new_id, operations, webhooks
+from adsunify.store.operations import Draft
 from adsunify.store.schema import deliveries, delivery_attempts
 
-from .world import World
+from .world import PLAN, World
 
 URL = "https://hooks.example/"
 
@@ -42,3 +47,37 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
     assert await left() == [3, 3]
     with pytest.raises(NotFound):
         await world.store.write(webhooks.remove, world.admin, hooks[0])
+
+
+def slowly(work: Callable[..., Any]) -> Callable[..., Any]:
+    """The work, and then some time before its transaction ends; on SQLite nobody else writes meanwhile."""
+
+    def done(connection: Connection, *arguments: Any) -> Any:
+        found = work(connection, *arguments)
+        if connection.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_sleep(0.5)"))
+        return found
+
+    return done
+
+
+@pytest.mark.parametrize("first", ["remove", "prepare"])
+async def test_an_event_while_its_subscription_goes(world: World, first: str) -> None:
+    """Whichever is first: what the event tells of is kept, and the subscription is gone."""
+    id_ = new_id(world.clock.now())
+    await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
+
+    async def remove(work: Callable[..., Any]) -> None:
+        assert (await world.store.write(work, world.admin, id_)).id == id_
+
+    async def prepare(work: Callable[..., Any]) -> None:
+        drafts = [Draft(world.account.id, PLAN)]
+        assert (await world.store.write(work, world.admin, drafts, world.clock)).operation_ids
+
+    both = [(remove, webhooks.remove), (prepare, operations.prepare)]
+    (begun, slow), (meanwhile, quick) = both if first == "remove" else both[::-1]
+    running = asyncio.create_task(begun(slowly(slow)))
+    await asyncio.sleep(0.2)
+    await asyncio.gather(running, meanwhile(quick))
+    with pytest.raises(NotFound):
+        await world.store.read(webhooks.get, world.admin, id_)
