@@ -110,7 +110,7 @@ async def test(service: Service, actor: Actor, *, webhook_id: str) -> Json:
 
 
 def _test(connection: Connection, actor: Actor, webhook_id: str, event_id: str, clock: Clock) -> DeliveryRecord:
-    webhook = webhooks.get(connection, actor, webhook_id)
+    webhook = webhooks.held(connection, actor, webhook_id)
     at = clock.now()
     row = events.event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id

@@ -135,6 +135,7 @@ _INSERT = insert(webhooks)
 _ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
 _GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
 _LOCK = select(webhooks.c.id).where(webhooks.c.id == bindparam("the_id")).with_for_update()
+_HOLD = _LOCK.with_for_update(read=True, key_share=True)
 _SOME = (
     select(deliveries.c.id)
     .where(deliveries.c.webhook_id == bindparam("of_webhook"))
@@ -182,6 +183,12 @@ def get(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
     if row is None or not _in_scope(actor, row):
         raise NotFound("There is no such webhook in your scope.")
     return WebhookRecord(**row._mapping)
+
+
+def held(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
+    """As :func:`get`, for who queues for it: it stays until the transaction ends."""
+    connection.execute(_HOLD, {"the_id": id_})
+    return get(connection, actor, id_)
 
 
 def _in_scope(actor: Actor, row: Row[Any]) -> bool:

@@ -81,3 +81,13 @@ async def test_an_event_while_its_subscription_goes(world: World, first: str) ->
     await asyncio.gather(running, meanwhile(quick))
     with pytest.raises(NotFound):
         await world.store.read(webhooks.get, world.admin, id_)
+
+
+async def test_who_queues_for_a_subscription_that_goes_does_not_find_it(world: World) -> None:
+    id_ = new_id(world.clock.now())
+    await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
+    going = asyncio.create_task(world.store.write(slowly(webhooks.remove), world.admin, id_))
+    await asyncio.sleep(0.2)
+    with pytest.raises(NotFound):
+        await world.store.write(webhooks.held, world.admin, id_)
+    await going
