@@ -19,6 +19,7 @@ def _of_subscription(*which: ColumnElement[bool]) -> Any:
     waiting = (
         select(literal_column("1"))
         .where(deliveries.c.webhook_id == webhooks.c.id, deliveries.c.next_attempt_at.is_not(None), *which)
+        .order_by(deliveries.c.next_attempt_at)  # as the index has them: PostgreSQL would walk through the table
         .limit(literal_column(str(MOST)))
         .correlate(webhooks)
         .subquery()
