@@ -70,6 +70,7 @@ def results(body: dict[str, Any]) -> list[dict[str, Any]]:
 async def test_an_id_of_another_workspace_is_not_there(mine: Things, theirs: Things, row: Row, place: str) -> None:
     """The same answer as for an id of nothing, word for word; with their other ids beside it, and with ours."""
     own, foreign = await mine.ids(row), await theirs.ids(row)
+    await mine.server.delivered()  # the call before this one may have queued a notification
     before = await mine.server.rows()
     writes, asked = mine.server.networks.writes(), len(mine.server.networks.asked)
     for beside in (own, foreign):

@@ -34,7 +34,7 @@ from adsunify.service.core import Service
 from adsunify.service.opening import SECRET_KEYS, open_service
 from adsunify.store import Clock, keys, people
 from adsunify.store.events import EventRecord, latest
-from adsunify.store.schema import metadata
+from adsunify.store.schema import deliveries, metadata
 from adsunify_server.app import application
 from adsunify_server.listening import Runner
 from adsunify_server.metrics import REQUESTS, Requests
@@ -263,6 +263,17 @@ class Served:
         """Wait for what runs beside the requests."""
         while self.service.background:
             await asyncio.wait(self.service.background)
+
+    async def delivered(self) -> None:
+        """Wait until no notification is due or under way."""
+        async with asyncio.timeout(30):
+            while await self.service.store.read(_undelivered):
+                await asyncio.sleep(0.01)
+
+
+def _undelivered(connection: Connection) -> bool:
+    waiting = select(func.count()).where(deliveries.c.next_attempt_at.is_not(None))
+    return bool(connection.execute(waiting).scalar_one())
 
 
 def _counted(connection: Connection) -> dict[str, int]:
