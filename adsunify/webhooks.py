@@ -18,6 +18,7 @@ EVENT_ID = "Service-Event-Id"
 SIGNATURE = "Service-Signature"
 TOLERANCE_SECONDS = 300
 
+_MALFORMED = f"{SIGNATURE} is malformed; it reads t=<unix seconds>,v1=<hex>"
 _LONGEST_SIGNATURE = 4096  # characters: room for some fifty signatures
 _LONGEST_EVENT_ID = 200
 
@@ -60,28 +61,32 @@ def verify(
         signature = headers.get(SIGNATURE) or _header(headers, SIGNATURE)
         if not isinstance(event_id, str) or "." in event_id or len(event_id) > _LONGEST_EVENT_ID:
             raise WebhookVerificationError(f"{EVENT_ID} is malformed")
-        parts = signature.split(",")
-        timestamp = parts[0][2:]
-        if (
-            signature[:2] != "t="
-            or len(signature) > _LONGEST_SIGNATURE
-            or not timestamp.isdigit()
-            or ",t=" in signature
-        ):
-            raise WebhookVerificationError(f"{SIGNATURE} is malformed; it reads t=<unix seconds>,v1=<hex>")
-        if not -TOLERANCE_SECONDS <= (time() if now is None else _seconds(now)) - int(timestamp) <= TOLERANCE_SECONDS:
+        first, _, rest = signature.partition(",")
+        name, _, timestamp = first.partition("=")
+        if name != "t" or not timestamp.isdigit():
+            raise WebhookVerificationError(_MALFORMED)
+        age = (time() if now is None else _seconds(now)) - int(timestamp)
+        if not abs(age) <= TOLERANCE_SECONDS:  # this way round nan is refused, too
             raise WebhookVerificationError("the timestamp is more than 5 minutes from now")
+        candidates = _several(rest) if "," in rest else (rest,)
         signed = f"{timestamp}.{event_id}.".encode() + payload
         for key in (secret,) if isinstance(secret, str) else secret:
             if not key:
                 raise WebhookVerificationError("a secret is empty")
             expected = "v1=" + digest(key.encode(), signed, "sha256").hex()
-            for part in parts[1:]:  # parts of other schemes are never equal
-                if compare_digest(expected, part):
+            for candidate in candidates:  # those of other schemes are never equal
+                if compare_digest(expected, candidate):
                     return event_id
     except (TypeError, ValueError, AttributeError, ArithmeticError) as reason:  # of another type, or not encodable
         raise WebhookVerificationError("a header, a secret or the time given is malformed") from reason
     raise WebhookVerificationError("no signature matches the body and the secret")
+
+
+def _several(rest: str) -> list[str]:
+    """What follows the timestamp; a second timestamp is none of it."""
+    if len(rest) > _LONGEST_SIGNATURE or ",t=" in f",{rest}":
+        raise WebhookVerificationError(_MALFORMED)
+    return rest.split(",")
 
 
 def _header(headers: Mapping[str, str], name: str) -> str:

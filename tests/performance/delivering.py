@@ -57,7 +57,11 @@ AGAINST_HMAC: dict[tuple[str, str], Limit] = {
     ("verify", "264 B"): at_most(2.30),
     ("verify", "10 kB"): at_most(1.40),
 }
-AGAINST_PEERS = {"stripe": at_most(0.85), "standardwebhooks": at_most(0.40), "svix": at_most(1.00)}
+AGAINST_PEERS = {
+    "264 B": {"stripe": at_most(0.85), "standardwebhooks": at_most(0.40), "svix": at_most(1.00)},
+    "10 kB": {"stripe": at_most(1.00), "standardwebhooks": at_most(1.00), "svix": at_most(1.00)},
+}
+"""At 10 kB the HMAC, which all of them compute, is three quarters of every verifier: there it is faster or not."""
 
 
 def _signatures(rounds: int) -> Iterator[Result]:
@@ -77,7 +81,7 @@ def _signatures(rounds: int) -> Iterator[Result]:
                 explain = partial(profiled, works[name], 20_000)
                 subject, other = samples[name], samples["hmac.digest"]
                 yield judged(f"{name}, {size}", name, "hmac.digest", subject, other, limit, explain)
-        for name, limit in AGAINST_PEERS.items():
+        for name, limit in AGAINST_PEERS[size].items():
             title = f"verify, {size}, against {name}"
             if name in samples:
                 yield judged(title, "verify", name, samples["verify"], samples[name], limit)
