@@ -16,8 +16,9 @@ from pydantic.alias_generators import to_camel
 
 from .errors import InvalidInput
 from .money import AMOUNT
+from .refusals import COUNTRY, CURRENCY, LANGUAGE, URI, Problem
 from .schedule import INSTANT, instant
-from .validation import COUNTRY, CURRENCY, LANGUAGE, URI, FreeForm, Maybe, Problem, RuledModel, WireModel, read
+from .validation import FreeForm, Maybe, RuledModel, WireModel, read
 
 Amount = Annotated[str, Field(pattern=AMOUNT)]
 Country = Annotated[str, Field(pattern=COUNTRY)]

@@ -12,7 +12,8 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 from .brief import Creative
-from .validation import EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, in_numbers, invalid
+from .refusals import Problem
+from .validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers, invalid
 
 NAME_LENGTH, VALUE_LENGTH = 60, 5000
 Label = Annotated[str, Field(min_length=1, max_length=300)]

@@ -18,8 +18,8 @@ from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PREFIX
 from adsunify.money import AMOUNT
 from adsunify.problems import CODES
+from adsunify.refusals import FORMS
 from adsunify.schedule import INSTANT
-from adsunify.validation import FORMS
 from adsunify.wire import dumps
 
 from .examples import BODIES, ID, PATHS, QUERIES, sample

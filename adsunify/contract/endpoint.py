@@ -8,8 +8,9 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
+from adsunify.refusals import FORMS, UUID
 from adsunify.steps import Kind
-from adsunify.validation import FORMS, UUID, WireModel
+from adsunify.validation import WireModel
 
 Access = Literal["read", "write", "admin"]
 """``read``: any valid credential. ``write``: a write credential, role member. ``admin``: the same, role admin."""

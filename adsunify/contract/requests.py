@@ -16,7 +16,8 @@ from pydantic_core import PydanticCustomError
 
 from adsunify.brief import CampaignBrief, Instant
 from adsunify.events import DEFAULT_EVENTS, EventName
-from adsunify.validation import UUID, EntityId, FreeForm, Maybe, Number, Problem, RuledModel, WireModel, in_numbers
+from adsunify.refusals import UUID, Problem
+from adsunify.validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers
 
 NetworkCode = Literal[
     "meta",
