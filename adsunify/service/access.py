@@ -25,7 +25,7 @@ async def actor(service: Service, token: str) -> Actor | None:
     found = KEY.fullmatch(token)
     if found is None:
         return None
-    access = await service.store.read(keys.find, found[1])
+    access = await service.store.ask(keys.find(found[1]))
     now = service.store.clock.now()
     expected = access.secret_hash if access is not None else hashed("")
     matches = hmac.compare_digest(hashed(token), expected)

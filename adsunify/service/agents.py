@@ -292,7 +292,7 @@ def _redeem(
     refresh_hash: str,
     clock: Clock,
 ) -> GrantRecord | None:
-    found = agents.find(connection, token_hash)
+    found = agents.find(token_hash).on(connection)
     if found is None or found.kind != kind or form.get("client_id") != found.grant.client_id:
         return None
     if found.used_at is not None or not agents.use(connection, token_hash, clock):
@@ -324,7 +324,7 @@ async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
 
 async def actor(service: Service, token: str) -> Actor | None:
     """Who calls with an access token; None where it is not good, or was issued for another resource."""
-    found = await service.store.read(agents.find, hashed(token))
+    found = await service.store.ask(agents.find(hashed(token)))
     if found is None or found.kind != "access" or not found.valid(service.store.clock.now()) or found.role is None:
         return None
     grant = found.grant

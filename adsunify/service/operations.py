@@ -124,7 +124,8 @@ async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
 
 async def read(service: Service, actor: Actor, operation_id: str) -> tuple[OperationRecord, list[Attempt]]:
     """An operation in the actor's scope and its attempts; raises NotFound."""
-    return await service.store.read(_read, actor, operation_id, service.store.clock)
+    record = await service.store.ask(operations.find(actor, operation_id, service.store.clock))
+    return record, await service.store.read(attempts.attempts, operation_id) if record.claimed else []
 
 
 async def read_all(

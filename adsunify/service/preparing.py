@@ -31,7 +31,7 @@ async def bound(service: Service, actor: Actor, idempotency: Idempotency | None,
     """What the key is bound to, before anything is read from the network; raises Conflict."""
     if idempotency is None:
         return None
-    found = await service.store.read(operations.replayed, actor, idempotency)
+    found = await service.store.ask(operations.replayed(actor, idempotency))
     return None if found is None else await _replayed(service, actor, found.operation_ids, many)
 
 

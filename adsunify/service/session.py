@@ -55,7 +55,7 @@ class Session:
     @classmethod
     async def of(cls, service: Service, actor: Actor, account_id: str) -> Session:
         """The session of an account of the workspace; raises NotFound."""
-        return cls(service, await service.store.read(connections.account, actor.workspace_id, account_id))
+        return cls(service, await service.store.ask(connections.find_account(actor.workspace_id, account_id)))
 
     def needs_active(self) -> None:
         """Raise InvalidInput where nothing may be written to the account now."""

@@ -3,7 +3,7 @@
 Functions are synchronous, over a connection, one module per subject; a :class:`Store` runs them::
 
     store = await open_store("sqlite:///ads.db")
-    operation = await store.read(operations.get, actor, operation_id, store.clock)
+    operation = await store.ask(operations.find(actor, operation_id, store.clock))
 """
 
 from .clock import Clock, new_id

@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from attrs import asdict, frozen
-from sqlalchemy import Connection, Row, and_, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from adsunify.actor import Role
 from adsunify.errors import NotFound
 
 from .clock import Clock, new_id
 from .schema import grants, memberships, oauth_clients, oauth_tokens
+from .statement import Question, Statement
 
 TokenKind = Literal["code", "access", "refresh"]
 
@@ -182,7 +183,7 @@ def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: C
 
 # -- codes and tokens ---------------------------------------------------------------------------------------------
 
-_TOKEN = (
+_TOKEN = Statement(
     select(
         grants,
         oauth_tokens.c.kind,
@@ -233,13 +234,12 @@ def issue(
     connection.execute(_ISSUE, row)
 
 
-def find(connection: Connection, token_hash: str) -> TokenRecord | None:
+def find(token_hash: str) -> Question[TokenRecord | None]:
     """A code or token, whatever its state."""
-    row = connection.execute(_TOKEN, {"the_hash": token_hash}).one_or_none()
-    return None if row is None else _token(row)
+    return Question(_TOKEN, {"the_hash": token_hash}, lambda rows: _token(rows[0]) if rows else None)
 
 
-def _token(row: Row[Any]) -> TokenRecord:
+def _token(row: Any) -> TokenRecord:
     grant = GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c})
     return TokenRecord(grant, row.kind, row.redirect_uri, row.challenge, row.token_expires_at, row.used_at, row.role)
 
@@ -249,7 +249,7 @@ def use(connection: Connection, token_hash: str, clock: Clock) -> bool:
     now = clock.now()
     if connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None:
         return True
-    found = find(connection, token_hash)
+    found = find(token_hash).on(connection)
     if found is not None:
         connection.execute(_REVOKE, {"the_id": found.grant.id, "now": now})
     return False
@@ -257,6 +257,6 @@ def use(connection: Connection, token_hash: str, clock: Clock) -> bool:
 
 def end(connection: Connection, token_hash: str, clock: Clock) -> None:
     """End the grant of a token (RFC 7009); nothing where there is none."""
-    found = find(connection, token_hash)
+    found = find(token_hash).on(connection)
     if found is not None:
         connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.now()})

@@ -15,7 +15,7 @@ from adsunify.wire import Json
 from . import events, sealed, upsert
 from .clock import Clock, new_id
 from .schema import accounts, connections
-from .statement import Statement
+from .statement import Question, Statement
 
 ConnectionStatus = Literal["active", "needs_reauth", "disconnected"]
 SECRETS = "connections"
@@ -328,9 +328,14 @@ def list_connections(connection: Connection, workspace_id: str) -> list[Connecti
     return [ConnectionRecord(**row._mapping) for row in rows]
 
 
-def account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
+def find_account(workspace_id: str, account_id: str) -> Question[AccountRecord]:
     """An account of the workspace, whatever its status. Raises NotFound."""
-    return _account(_one(connection, _ACCOUNT, workspace_id, account_id))
+    return Question(_ACCOUNT, {"the_id": account_id, "of_workspace": workspace_id}, lambda rows: _account(_first(rows)))
+
+
+def account(connection: Connection, workspace_id: str, account_id: str) -> AccountRecord:
+    """The answer to :func:`find_account`."""
+    return find_account(workspace_id, account_id).on(connection)
 
 
 def home_of(connection: Connection, account_id: str) -> str:
@@ -355,10 +360,13 @@ def accounts_through(connection: Connection, workspace_id: str, connection_id: s
 
 
 def _one(connection: Connection, statement: Statement, workspace_id: str, id_: str) -> Any:
-    row = statement.one_or_none(connection, {"the_id": id_, "of_workspace": workspace_id})
-    if row is None:
+    return _first(statement.all(connection, {"the_id": id_, "of_workspace": workspace_id}))
+
+
+def _first(rows: Sequence[Any]) -> Any:
+    if not rows:
         raise NotFound("There is no such connection or account in this workspace.")
-    return row
+    return rows[0]
 
 
 def _accounts(rows: Iterable[Any]) -> list[AccountRecord]:

@@ -17,6 +17,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 from adsunify.errors import StoreError
 
 from .clock import Clock
+from .statement import Made, Question
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -79,7 +80,14 @@ class Store(ABC):
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Run the function on what is committed; it cannot write. Raises StoreError."""
+        """Run the function on what is committed; it cannot write. Raises StoreError.
+
+        Each of its statements sees what was committed before it.
+        """
+
+    @abstractmethod
+    async def ask(self, question: Question[Made]) -> Made:
+        """The answer to a question. Raises StoreError, and what is raised where the answer is made."""
 
     @abstractmethod
     async def close(self) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attrs import fields, frozen
 from sqlalchemy import Connection, bindparam, insert, or_, select, update
@@ -12,7 +13,7 @@ from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
 from .schema import api_keys, memberships
-from .statement import Statement
+from .statement import Question, Statement
 
 TOUCH_MILLISECONDS = 60_000
 
@@ -131,12 +132,15 @@ def list_keys(connection: Connection, workspace_id: str) -> list[KeyRecord]:
     return [KeyRecord(**row._mapping) for row in rows]
 
 
-def find(connection: Connection, prefix: str) -> KeyAccess | None:
+def find(prefix: str) -> Question[KeyAccess | None]:
     """The key with this prefix, whatever its state: ask ``valid``, and compare the hash."""
-    row = _FIND.one_or_none(connection, {"the_prefix": prefix})
-    if row is None:
+    return Question(_FIND, {"the_prefix": prefix}, _access)
+
+
+def _access(rows: Sequence[Any]) -> KeyAccess | None:
+    if not rows:
         return None
-    secret_hash, role, *key = row
+    secret_hash, role, *key = rows[0]
     return KeyAccess(KeyRecord(*key), secret_hash, role)
 
 

@@ -17,7 +17,7 @@ from adsunify.wire import Json
 from . import events, upsert
 from .clock import Clock, new_id
 from .schema import idempotency_keys, operations, unpacked
-from .statement import Statement
+from .statement import Question, Statement
 
 
 @frozen
@@ -183,7 +183,7 @@ def prepare(
             "created_at": at,
         }
         if not _BIND_KEY.all(connection, row):
-            bound = replayed(connection, actor, idempotency)
+            bound = replayed(actor, idempotency).on(connection)
             assert bound is not None
             return bound
     drafts = [draft.of_operation(id_) for id_, draft in zip(ids, drafts, strict=True)]
@@ -242,25 +242,26 @@ def _row(made: OperationRecord, draft: Draft) -> dict[str, Any]:
     return {name: getattr(made, name) for name in _SAME} | {"plan": draft.stored, "in_flight": False}
 
 
-def replayed(connection: Connection, actor: Actor, idempotency: Idempotency) -> Prepared | None:
+def replayed(actor: Actor, idempotency: Idempotency) -> Question[Prepared | None]:
     """What the key is bound to, None where it is free; Conflict where it is bound to another request."""
-    row = _BOUND.one_or_none(
-        connection,
-        {
-            "of_workspace": actor.workspace_id,
-            "of_user": actor.user_id,
-            "of_credential": actor.credential,
-            "the_key": idempotency.key,
-        },
-    )
-    if row is None:
-        return None
-    if row.request_digest != idempotency.request_digest:
-        raise Conflict(
-            "This Idempotency-Key is already bound to another request. Send the request it was first used with, "
-            "or a new key for the new one."
-        )
-    return Prepared(tuple(row.operation_ids), replayed=True)
+
+    def made(rows: Sequence[Any]) -> Prepared | None:
+        if not rows:
+            return None
+        if rows[0].request_digest != idempotency.request_digest:
+            raise Conflict(
+                "This Idempotency-Key is already bound to another request. Send the request it was first used with, "
+                "or a new key for the new one."
+            )
+        return Prepared(tuple(rows[0].operation_ids), replayed=True)
+
+    key = {
+        "of_workspace": actor.workspace_id,
+        "of_user": actor.user_id,
+        "of_credential": actor.credential,
+        "the_key": idempotency.key,
+    }
+    return Question(_BOUND, key, made)
 
 
 # -- reading ------------------------------------------------------------------------------------------------------
@@ -299,13 +300,21 @@ def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
     )
 
 
-def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+def find(actor: Actor, operation_id: str, clock: Clock) -> Question[OperationRecord]:
     """An operation in the actor's scope. Raises NotFound, also for what exists elsewhere."""
-    row = _GET.one_or_none(connection, {"the_id": operation_id})
-    if row is None or not actor.sees(row.workspace_id, row.user_id, row.credential):
-        raise NotFound("There is no such operation in your scope.")
-    clock.saw(row.updated_at)
-    return _record(row, clock.now(), row.packed)
+
+    def made(rows: Sequence[Any]) -> OperationRecord:
+        if not rows or not actor.sees(rows[0].workspace_id, rows[0].user_id, rows[0].credential):
+            raise NotFound("There is no such operation in your scope.")
+        clock.saw(rows[0].updated_at)
+        return _record(rows[0], clock.now(), rows[0].packed)
+
+    return Question(_GET, {"the_id": operation_id}, made)
+
+
+def get(connection: Connection, actor: Actor, operation_id: str, clock: Clock) -> OperationRecord:
+    """The answer to :func:`find`."""
+    return find(actor, operation_id, clock).on(connection)
 
 
 def latest(connection: Connection, actor: Actor, clock: Clock, limit: int = 50) -> list[OperationRecord]:

@@ -25,6 +25,7 @@ from adsunify.errors import StoreError
 
 from .clock import Clock
 from .driver import Parameters, Result, Store, StoreFunction, announced, translated
+from .statement import Made, Question
 
 BUSY_SECONDS = 10
 BATCH = 500
@@ -147,7 +148,9 @@ class SqliteStore(Store):
         self._must_be_open()
         with self._reads:
             try:
-                return self._read(function, args, kwargs)
+                if self._reading is None:
+                    self._reading = _connected(self._reader)
+                return function(self._reading, *args, **kwargs)
             except BaseException as error:
                 if isinstance(error, OperationalError | sqlite3.Error):
                     self._stop_reading()
@@ -155,6 +158,9 @@ class SqliteStore(Store):
                 if failure is error:
                     raise
                 raise failure from error
+
+    async def ask(self, question: Question[Made]) -> Made:
+        return await self.read(question.on)
 
     def _must_be_open(self) -> None:
         if not self._open:
@@ -170,16 +176,6 @@ class SqliteStore(Store):
     def _stop_reading(self) -> None:
         connection, self._reading = self._reading, None
         _throw_away(connection)
-
-    def _read(self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
-        if self._reading is None:
-            self._reading = _connected(self._reader)
-        raw = _raw(self._reading)
-        raw.execute("BEGIN")
-        try:
-            return function(self._reading, *args, **kwargs)
-        finally:
-            raw.execute("ROLLBACK")
 
     # -- the writer thread --------------------------------------------------------------------------------------
 

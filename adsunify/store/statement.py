@@ -3,14 +3,16 @@
 SQLAlchemy's own execution costs 60 to 100 us a statement, which is more than the databases' drivers and SQLite itself
 take together. A statement that stands in a module is therefore made a :class:`Statement`; one that is put together
 inside a function (rarely run, or with a list of values) goes through ``connection.execute``. Both may be mixed: the
-driver begins and ends the transaction.
+driver begins and ends the transaction. A read that is one statement is a :class:`Question`, which needs no transaction.
 """
 
 from __future__ import annotations
 
+import re
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 from attrs import frozen
 from sqlalchemy import Connection, Dialect, Insert, ReturnsRows
@@ -21,15 +23,17 @@ from sqlalchemy.util import await_only
 
 Values = Mapping[str, Any]
 Fixed = ReturnsRows | UpdateBase
+Made = TypeVar("Made")
 _Process = Callable[[Any], Any]
 
 
-@frozen
+@frozen(eq=False)
 class _Compiled:
     """A statement in the words of one dialect. ``given``: the values that it brings itself."""
 
     text: str
     names: tuple[str, ...]
+    types: tuple[TypeEngine[Any], ...]
     given: Values
     written: tuple[tuple[int, _Process], ...]
     read: tuple[tuple[int, _Process], ...]
@@ -88,6 +92,15 @@ class Statement:
         compiled = self._of(connection)
         EACH[connection.dialect.name](connection, compiled.text, [compiled.bound(row) for row in rows])
 
+    def together(self, connection: Connection, asked: Sequence[Values]) -> list[list[Any]]:
+        """The rows for each of these values, asked for at once. PostgreSQL only; it must be a SELECT."""
+        compiled = self._of(connection)
+        columns = zip(*map(compiled.bound, asked), strict=True)
+        found: list[list[Any]] = [[] for _ in asked]
+        for *row, number in _fetch_postgresql(connection, _together(compiled, connection.dialect), list(columns)):
+            found[number - 1].append(row)
+        return [compiled.rows(rows) for rows in found]
+
     def text(self, connection: Connection) -> str:
         """The statement as the driver gets it."""
         return self._of(connection).text
@@ -101,6 +114,21 @@ class Statement:
         return found
 
 
+@frozen(eq=False)
+class Question(Generic[Made]):
+    """A read that is one statement: its values, and what is made of its rows. A store is asked it, with others at once;
+    inside of a transaction it is answered :meth:`on` the connection.
+    """
+
+    statement: Statement
+    values: Values
+    made: Callable[[list[Any]], Made]
+
+    def on(self, connection: Connection) -> Made:
+        """The answer on this connection."""
+        return self.made(self.statement.all(connection, self.values))
+
+
 def _compiled(statement: Fixed, dialect: Dialect) -> _Compiled:
     compiled = statement.compile(dialect=dialect)
     assert isinstance(compiled, SQLCompiler) and compiled.positiontup is not None
@@ -112,6 +140,7 @@ def _compiled(statement: Fixed, dialect: Dialect) -> _Compiled:
     return _Compiled(
         text=compiled.string,
         names=names,
+        types=tuple(_of_type(binds[name].type, dialect) for name in names),
         given=given,
         written=_processes([_of_type(binds[name].type, dialect).bind_processor(dialect) for name in names]),
         read=_processes([_of_type(column.type, dialect).result_processor(dialect, None) for column in columns]),
@@ -151,6 +180,18 @@ def _fetch_postgresql(connection: Connection, text: str, values: Sequence[Any]) 
     raw: Any = connection.connection.driver_connection
     found: Sequence[Sequence[Any]] = await_only(raw.fetch(text, *values))
     return found
+
+
+@cache
+def _together(compiled: _Compiled, dialect: Dialect) -> str:
+    """A SELECT for many values at once, each given as a column; the last column of a row counts them from 1."""
+    columns = ", ".join(f"${number}::{type_.compile(dialect)}[]" for number, type_ in enumerate(compiled.types, 1))
+    names = ", ".join(f"value{number}" for number in range(1, len(compiled.types) + 1))
+    text = re.sub(r"\$(\d+)", r"asked.value\1", compiled.text)
+    return (
+        f"SELECT found.*, asked.number FROM unnest({columns}) WITH ORDINALITY AS asked({names}, number), "
+        f"LATERAL ({text}) AS found"
+    )
 
 
 def _each_postgresql(connection: Connection, text: str, rows: Sequence[Sequence[Any]]) -> None:

@@ -66,7 +66,7 @@ async def test_a_refused_preparation_leaves_its_key_free(world: World) -> None:
     key = Idempotency("key", "digest")
     with pytest.raises(Exception):  # noqa: B017 - an account that is not there: each engine's own error
         await world.store.write(operations.prepare, world.admin, [Draft("missing", PLAN)], world.clock, key)
-    assert await world.store.read(operations.replayed, world.admin, key) is None
+    assert await world.store.ask(operations.replayed(world.admin, key)) is None
     drafts = [Draft(world.account.id, PLAN)]
     assert not (await world.store.write(operations.prepare, world.admin, drafts, world.clock, key)).replayed
 
@@ -80,11 +80,11 @@ async def test_a_key_is_bound_to_workspace_user_and_credential(world: World) -> 
     ]
     assert len({one.operation_ids for one in made}) == 4
     for n, actor in enumerate(actors):
-        bound = await world.store.read(operations.replayed, actor, Idempotency("key", f"{n}"))
+        bound = await world.store.ask(operations.replayed(actor, Idempotency("key", f"{n}")))
         assert bound is not None
         assert bound.operation_ids == made[n].operation_ids
         with pytest.raises(Conflict):
-            await world.store.read(operations.replayed, actor, Idempotency("key", "changed"))
+            await world.store.ask(operations.replayed(actor, Idempotency("key", "changed")))
 
 
 async def test_an_expired_operation_keeps_its_key(world: World) -> None:

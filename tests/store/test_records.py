@@ -74,14 +74,14 @@ async def key_of(world: World, actor: Actor, prefix: str = "abcdefgh", expires_a
 
 async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: World) -> None:
     made = await key_of(world, world.member, expires_at=START + 1_000)
-    found = await world.store.read(keys.find, "abcdefgh")
+    found = await world.store.ask(keys.find("abcdefgh"))
     assert found is not None
     assert (found.key, found.secret_hash, found.role) == (made, "ab" * 32, "member")
     assert found.valid(START + 999)
     assert not found.valid(START + 1_000)
-    assert await world.store.read(keys.find, "zzzzzzzz") is None
+    assert await world.store.ask(keys.find("zzzzzzzz")) is None
     await world.store.write(people.remove_membership, world.member.workspace_id, world.member.user_id)
-    gone = await world.store.read(keys.find, "abcdefgh")
+    gone = await world.store.ask(keys.find("abcdefgh"))
     assert gone is not None
     assert (gone.role, gone.valid(START)) == (None, False)
 
@@ -98,7 +98,7 @@ async def test_only_its_owner_revokes_a_key(world: World) -> None:
     assert revoked.revoked_at == START
     world.hands.pass_(5)
     assert await world.store.write(keys.revoke, *revoke) == revoked
-    found = await world.store.read(keys.find, "abcdefgh")
+    found = await world.store.ask(keys.find("abcdefgh"))
     assert found is not None
     assert not found.valid(START)
     assert await world.store.read(keys.list_keys, world.member.workspace_id) == [revoked, other]
