@@ -1,7 +1,7 @@
 """One HTTP/1.1 connection to one address: a request out, a bounded answer in, again while both sides like.
 
-asyncio moves the bytes and h11 reads them; the address is whatever the caller has checked, and TLS verifies the name
-all the same. Nothing is followed, and nothing is taken from the environment.
+asyncio moves the bytes, and :mod:`adsunify.messages` knows what they say. The address is whatever the caller has
+checked, and TLS verifies the name all the same. Nothing is followed, and nothing is taken from the environment.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ import asyncio
 import ssl
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 
-import h11
-from attrs import frozen
+from .messages import Answer, Malformed, Reading, request
 
-HEAD_BYTES = 16 * 1024
-"""The longest head of an answer."""
 IDLE_SECONDS = 15.0
 """How long a connection is kept for another request."""
 IDLE_EACH = 50
 """So many are kept to one place."""
 
-_PIECE = 1024 * 1024
 _BUFFER = 16 * 1024
 
 Place = tuple[str, str, int]
@@ -37,68 +33,14 @@ class LineLost(Exception):
         self.heard = heard
 
 
-@frozen
-class Answer:
-    """Header names in lower case; ``whole`` false where the body was longer than the limit, and was cut there."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes
-    whole: bool
-
-
-class Body:
-    """The body of an answer, inflated, at most ``limit`` bytes of it.
-
-    Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
-    """
-
-    def __init__(self, coding: str, limit: int) -> None:
-        coding = coding.strip().lower()
-        if coding not in ("gzip", "x-gzip", "deflate", "identity", ""):
-            raise zlib.error("an encoding that was not asked for")
-        self._member = None if coding in ("identity", "") else zlib.decompressobj(wbits=47)
-        self._complete = True
-        self._limit = limit
-        self.content = bytearray()
-
-    def append(self, chunk: bytes) -> bool:
-        """Take what arrived; false: there is more than the limit, and the rest is not wanted."""
-        if self._member is None:
-            self.content += chunk
-        else:
-            self._inflate(chunk)
-        if len(self.content) <= self._limit:
-            return True
-        del self.content[self._limit :]
-        return False
-
-    def _inflate(self, chunk: bytes) -> None:
-        """gzip (one member or several) and zlib, never far beyond the limit whatever the input claims."""
-        while chunk and len(self.content) <= self._limit:
-            if self._member is None or self._member.eof:
-                self._member = zlib.decompressobj(wbits=47)
-            self.content += self._member.decompress(chunk, min(_PIECE, self._limit + 1 - len(self.content)))
-            chunk = self._member.unused_data if self._member.eof else self._member.unconsumed_tail
-        self._complete = self._member is None or self._member.eof
-
-    def end(self) -> None:
-        """Nothing more comes."""
-        if not self._complete:
-            raise zlib.error("the body ends too early")
-
-
 class Line(asyncio.BufferedProtocol):
     """A connection. ``ready``: it may carry another request."""
 
     def __init__(self) -> None:
-        self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEAD_BYTES)
         self._buffer = bytearray(_BUFFER)
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[Answer] | None = None
-        self._limit = self._head = 0
-        self._response: h11.Response | None = None
-        self._body = Body("", 0)
+        self._reading = Reading("", 0)
         self._spent = False
 
     @classmethod
@@ -129,27 +71,16 @@ class Line(asyncio.BufferedProtocol):
         """
         if self._transport is None or not self.ready:
             raise LineLost("the connection is closed", heard=False)
-        http = self._http
-        sized = [] if content is None else [("content-length", str(len(content)))]
-        try:
-            if http.our_state is not h11.IDLE:
-                http.start_next_cycle()
-            written = http.send(h11.Request(method=method, target=target, headers=[*headers, *sized]))
-            if content:
-                written = (written or b"") + (http.send(h11.Data(data=content)) or b"")
-            http.send(h11.EndOfMessage())
-        except h11.LocalProtocolError as reason:
-            self.close()
-            raise ValueError(str(reason)) from reason
+        written = request(method, target, headers, content)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answer = answer
-        self._limit, self._head, self._response = limit, 0, None
-        self._transport.write(written or b"")
+        reading = self._reading = Reading(method, limit)
+        self._transport.write(written)
         try:
             return await answer
         finally:
             self._answer = None
-            if http.our_state is not h11.DONE or http.their_state is not h11.DONE or http.trailing_data[0]:
+            if reading.answer is None or not reading.again:
                 self.close()
 
     # -- asyncio says ---------------------------------------------------------------------------------------------
@@ -159,64 +90,36 @@ class Line(asyncio.BufferedProtocol):
         self._transport = transport
 
     def get_buffer(self, sizehint: int) -> memoryview:
-        """No more is read than may be kept: of a head its longest, of a body what is left of the limit."""
-        left = HEAD_BYTES - self._head if self._response is None else self._limit + 1 - len(self._body.content)
-        return memoryview(self._buffer)[: max(1, min(_BUFFER, left))]
+        """No more is read than may be kept."""
+        return memoryview(self._buffer)[: min(_BUFFER, self._reading.room)]
 
     def buffer_updated(self, nbytes: int) -> None:
-        self._heard(bytes(self._buffer[:nbytes]))
+        self._read(self._reading.take, self._buffer[:nbytes])
 
     def eof_received(self) -> None:
-        self._heard(b"")
+        self._read(self._reading.end)
 
     def connection_lost(self, reason: Exception | None) -> None:
         self._spent = True
-        self._fail(LineLost("the connection ended", self._head > 0))
+        self._fail(LineLost("the connection ended", self._reading.heard))
 
-    def _heard(self, data: bytes) -> None:
-        if self._answer is None or self._answer.done():
+    def _read(self, step: Callable[..., None], *data: bytes | bytearray) -> None:
+        reading, answer = self._reading, self._answer
+        if answer is None or answer.done():
             self.close()  # nobody asked, or the rest is not wanted
             return
         try:
-            self._read(data, self._answer)
-        except (h11.RemoteProtocolError, zlib.error) as problem:
+            step(*data)
+        except (Malformed, zlib.error) as problem:
             self.close()
-            self._fail(problem if isinstance(problem, zlib.error) else LineLost(str(problem), self._head > 0))
-
-    def _read(self, data: bytes, answer: asyncio.Future[Answer]) -> None:
-        self._http.receive_data(data)
-        if self._response is None:
-            self._head += len(data)
-            if self._head >= HEAD_BYTES + 1:
-                raise h11.RemoteProtocolError("the head of the answer is too long")
-        while True:
-            event = self._http.next_event()
-            if isinstance(event, h11.Response):
-                self._response = event
-                self._body = Body(_header(event, b"content-encoding"), self._limit)
-            elif isinstance(event, h11.Data):
-                if not self._body.append(bytes(event.data)):
-                    self._done(answer, whole=False)
-                    return
-            elif isinstance(event, h11.EndOfMessage):
-                self._body.end()
-                self._done(answer, whole=True)
-                return
-            elif not isinstance(event, h11.InformationalResponse):
-                return  # more is needed, or the connection has ended
-
-    def _done(self, answer: asyncio.Future[Answer], whole: bool) -> None:
-        assert self._response is not None
-        headers = {name.decode("ascii"): value.decode("latin-1") for name, value in self._response.headers}
-        answer.set_result(Answer(self._response.status_code, headers, bytes(self._body.content), whole))
+            self._fail(problem if isinstance(problem, zlib.error) else LineLost(str(problem), reading.heard))
+        else:
+            if reading.answer is not None:
+                answer.set_result(reading.answer)
 
     def _fail(self, problem: Exception) -> None:
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(problem)
-
-
-def _header(response: h11.Response, wanted: bytes) -> str:
-    return next((value.decode("latin-1") for name, value in response.headers if name == wanted), "")
 
 
 class Lines:

@@ -25,7 +25,8 @@ import httpx
 from attrs import frozen
 
 from .errors import AdsunifyError, InvalidInput, refused
-from .exchange import Answer, Body, Line, LineLost, Lines
+from .exchange import Line, LineLost, Lines
+from .messages import Answer, Body
 
 LONGEST_ADDRESS = 2_000
 CONNECT_SECONDS = 10.0

@@ -18,8 +18,9 @@ from functools import lru_cache, partial
 from attrs import define, field, frozen
 
 from adsunify.errors import StoreError, VaultError
-from adsunify.exchange import HEAD_BYTES, Lines
+from adsunify.exchange import Lines
 from adsunify.fetch import FetchError, fetch
+from adsunify.messages import HEAD_BYTES
 from adsunify.store import webhooks
 from adsunify.store.webhooks import Claimed, Ended
 from adsunify.webhooks import EVENT_ID, SIGNATURE, sign

@@ -13,7 +13,8 @@ import signal
 import sys
 from typing import Any
 
-from adsunify.exchange import Answer, Line
+from adsunify.exchange import Line
+from adsunify.messages import Answer
 from adsunify.service import delivering
 from adsunify.service.delivering import Worker
 from adsunify.service.opening import open_service
