@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Awaitable, Callable
 from time import perf_counter
 
@@ -15,6 +14,7 @@ from adsunify.problems import described
 from adsunify.service.authenticating import ASKED, Asked
 from adsunify.service.core import Service
 from adsunify.service.limiting import source
+from adsunify.store.clock import random_bytes
 
 from .logs import TOLD
 from .metrics import Requests
@@ -37,7 +37,7 @@ def answering(service: Service, requests: Requests) -> Middleware:
         begun = perf_counter()
         proxies = service.settings.proxies
         forwarded = request.headers.getall("X-Forwarded-For", ()) if proxies else ()
-        asked = Asked(secrets.token_hex(16), source(proxies, request.remote, forwarded))
+        asked = Asked(random_bytes().hex(), source(proxies, request.remote, forwarded))
         ASKED.set(asked)
         try:
             answer = await _answer(request, handler, asked.request_id)

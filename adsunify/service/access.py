@@ -25,17 +25,16 @@ async def actor(service: Service, token: str) -> Actor | None:
     found = KEY.fullmatch(token)
     if found is None:
         return None
-    access = await service.store.ask(keys.find(found[1]))
+    key = await service.store.ask(keys.find(found[1]))
     now = service.store.clock.now()
-    expected = access.secret_hash if access is not None else hashed("")
+    expected = key.secret_hash if key is not None else hashed("")
     matches = hmac.compare_digest(hashed(token), expected)
-    if access is None or not matches or not access.valid(now) or access.role is None:
+    if key is None or not matches or not key.valid(now) or key.role is None:
         return None
-    used = service.used_keys.note(access.key.id, now)
+    used = service.used_keys.note(key.id, now)
     if used is not None:
         await service.store.write(keys.touch, used)
-    key = access.key
-    return Actor(key.workspace_id, key.user_id, key.id, access.role, key.can_write, "key", key.id)
+    return Actor(key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id)
 
 
 def hashed(token: str) -> str:

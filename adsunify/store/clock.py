@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 
@@ -46,6 +47,25 @@ class Clock:
                 self._offset = max(self._offset, at - self._read_monotonic())
 
 
+RANDOM_BYTES = 16
+_drawn: deque[bytes] = deque()
+os.register_at_fork(after_in_child=_drawn.clear)  # or parent and child would go on with the same ones
+
+
+def random_bytes() -> bytes:
+    """16 random bytes that nobody else gets, for an id.
+
+    Many are drawn from the system at once: during each call another thread may take the interpreter, and this one
+    waits until it lets go.
+    """
+    while True:
+        try:
+            return _drawn.pop()
+        except IndexError:
+            many = os.urandom(RANDOM_BYTES * 256)
+            _drawn.extend(many[at : at + RANDOM_BYTES] for at in range(0, len(many), RANDOM_BYTES))
+
+
 _COUNTER_BITS = 12
 _lock = threading.Lock()
 _last = 0  # milliseconds and counter of the last id, as one number
@@ -58,10 +78,11 @@ def new_id(at: int) -> str:
     time stands still or goes back, the id counts on from the last one.
     """
     global _last
-    seed = secrets.randbits(_COUNTER_BITS - 1)
+    drawn = int.from_bytes(random_bytes(), "big")
+    seed = drawn & (1 << _COUNTER_BITS - 1) - 1
     with _lock:
         _last = max(at << _COUNTER_BITS | seed, _last + 1)
         stamp = _last
-    value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | secrets.randbits(62)
+    value = (stamp >> _COUNTER_BITS) << 80 | 7 << 76 | (stamp & 0xFFF) << 64 | 2 << 62 | drawn >> 66
     digits = f"{value:032x}"
     return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -41,15 +41,20 @@ class KeyAccess:
     ``role`` None: the owner is no longer a member.
     """
 
-    key: KeyRecord
+    id: str
+    workspace_id: str
+    user_id: str
+    can_write: bool
+    expires_at: int | None
+    revoked_at: int | None
     secret_hash: str
     role: Role | None
 
     def valid(self, now: int) -> bool:
         """Whether the key may be used at all: not revoked, not expired, and its owner still belongs here."""
-        if self.key.revoked_at is not None or self.role is None:
+        if self.revoked_at is not None or self.role is None:
             return False
-        return self.key.expires_at is None or now < self.key.expires_at
+        return self.expires_at is None or now < self.expires_at
 
 
 _INSERT = Statement(insert(api_keys))
@@ -63,7 +68,7 @@ _GET = select(*_COLUMNS).where(
     api_keys.c.id == bindparam("the_id"), api_keys.c.workspace_id == bindparam("of_workspace")
 )
 _FIND = Statement(
-    select(api_keys.c.secret_hash, memberships.c.role, *_COLUMNS)
+    select(*(api_keys.c[one.name] for one in fields(KeyAccess) if one.name != "role"), memberships.c.role)
     .join(
         memberships,
         (memberships.c.user_id == api_keys.c.user_id) & (memberships.c.workspace_id == api_keys.c.workspace_id),
@@ -138,10 +143,7 @@ def find(prefix: str) -> Question[KeyAccess | None]:
 
 
 def _access(rows: Sequence[Any]) -> KeyAccess | None:
-    if not rows:
-        return None
-    secret_hash, role, *key = rows[0]
-    return KeyAccess(KeyRecord(*key), secret_hash, role)
+    return KeyAccess(*rows[0]) if rows else None
 
 
 def revoke(connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock) -> KeyRecord:

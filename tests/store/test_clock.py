@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import uuid
 from collections.abc import Iterator
 
@@ -95,3 +96,17 @@ def test_time_goes_on_after_a_restart_with_the_wall_set_back() -> None:
     assert clock.now() == START
     elapsed = 30_000
     assert clock.now() == START + 30_000
+
+
+def test_a_forked_process_makes_ids_of_its_own() -> None:
+    clock_module.random_bytes()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, clock_module.random_bytes())
+        os._exit(0)
+    os.waitpid(child, 0)
+    theirs = os.read(reading, clock_module.RANDOM_BYTES)
+    ours = {clock_module.random_bytes() for _ in range(1000)}
+    assert len(ours) == 1000
+    assert theirs not in ours

@@ -76,7 +76,7 @@ async def test_a_key_is_found_by_its_prefix_with_its_owners_current_role(world: 
     made = await key_of(world, world.member, expires_at=START + 1_000)
     found = await world.store.ask(keys.find("abcdefgh"))
     assert found is not None
-    assert (found.key, found.secret_hash, found.role) == (made, "ab" * 32, "member")
+    assert (found.id, found.user_id, found.secret_hash, found.role) == (made.id, made.user_id, "ab" * 32, "member")
     assert found.valid(START + 999)
     assert not found.valid(START + 1_000)
     assert await world.store.ask(keys.find("zzzzzzzz")) is None
