@@ -46,7 +46,10 @@ def test_deep_nesting_is_written() -> None:
     assert written(value) == dumps(value).encode("ascii")
 
 
-@pytest.mark.parametrize("value", [object(), datetime.now(UTC), {1: 2}.keys(), b"bytes"], ids=repr)
+NO_JSON: list[object] = [object(), datetime.now(UTC), {1: 2}.keys(), b"bytes"]
+
+
+@pytest.mark.parametrize("value", NO_JSON, ids=lambda one: type(one).__name__)
 def test_what_is_no_json_is_a_defect(value: object) -> None:
     with pytest.raises(TypeError):
         written({"value": value})
