@@ -21,8 +21,8 @@ from adsunify.errors import StoreError, VaultError
 from adsunify.exchange import Lines
 from adsunify.fetch import FetchError, fetch
 from adsunify.messages import HEAD_BYTES
-from adsunify.store import webhooks
-from adsunify.store.webhooks import Claimed, Ended
+from adsunify.store import deliveries
+from adsunify.store.deliveries import Claimed, Ended
 from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
 
 from .core import Service
@@ -83,14 +83,14 @@ def wait_after(tries: int, retry_after: float | None, drawn: float) -> float | N
 
 @define(eq=False)
 class Worker:
-    """Delivers until it is stopped. One per process is enough. ``lease``: as :func:`adsunify.store.webhooks.claim`.
+    """Delivers until it is stopped. One per process is enough. ``lease``: as :func:`adsunify.store.deliveries.claim`.
 
     Attempts are claimed in batches, made side by side, and kept as they end: one commit for all that ended while the
     commit before it was made.
     """
 
     service: Service
-    lease: int = webhooks.LEASE_MILLISECONDS
+    lease: int = deliveries.LEASE_MILLISECONDS
     lines: Lines = field(factory=Lines)
     sending: set[asyncio.Task[None]] = field(factory=set)
     busy: Counter[str] = field(factory=Counter)
@@ -150,7 +150,7 @@ class Worker:
                 claims = CLAIMS
                 continue
             self._full = frozenset(webhook_id for webhook_id, count in self._room().items() if count <= 0)
-            due = await store.read(webhooks.next_due, store.clock, self._full)
+            due = await store.read(deliveries.next_due, store.clock, self._full)
             wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
             if wait > 0:
                 return min(wait, IDLE_SECONDS)
@@ -163,7 +163,7 @@ class Worker:
         store, limit = self.service.store, min(BATCH, IN_FLIGHT - len(self.sending) - reserved)
         room = {webhook_id: count - reserved for webhook_id, count in self._room().items()}
         claimed = await store.write(
-            webhooks.claim, store.clock, limit, room, FIRST_EACH - reserved, self.lease, reserved
+            deliveries.claim, store.clock, limit, room, FIRST_EACH - reserved, self.lease, reserved
         )
         for one in claimed:
             self._send(one)
@@ -238,7 +238,7 @@ class Worker:
             await asyncio.sleep(SETTLING_SECONDS)
             ended, self.ended = self.ended, []
             try:
-                await self.service.store.write(webhooks.settle, ended)
+                await self.service.store.write(deliveries.settle, ended)
             except StoreError:
                 if self.stopping:
                     return

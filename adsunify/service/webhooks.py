@@ -13,8 +13,10 @@ from adsunify.errors import refused
 from adsunify.events import DEFAULT_EVENTS, TEST_EVENT
 from adsunify.fetch import FetchError, checked_address, destination
 from adsunify.store import connections, events, new_id, sealed, webhooks
+from adsunify.store import deliveries as outgoing
 from adsunify.store.clock import Clock
-from adsunify.store.webhooks import AttemptRecord, DeliveryRecord, WebhookRecord
+from adsunify.store.deliveries import AttemptRecord, DeliveryRecord
+from adsunify.store.webhooks import WebhookRecord
 from adsunify.vault import Place, open_, seal
 from adsunify.wire import Json
 
@@ -114,24 +116,24 @@ def _test(connection: Connection, actor: Actor, webhook_id: str, event_id: str, 
     at = clock.now()
     row = events.event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id
-    made = webhooks.due(webhook.id, webhook.url, event_id, TEST_EVENT, events.body(row), at)
-    webhooks.queue(connection, [made])
+    made = outgoing.due(webhook.id, webhook.url, event_id, TEST_EVENT, events.body(row), at)
+    outgoing.queue(connection, [made])
     return made
 
 
 async def deliveries(service: Service, actor: Actor, *, webhook_id: str) -> list[Json]:
     """The latest 100 deliveries, newest first."""
-    return [delivery(one) for one in await service.store.read(webhooks.latest, actor, webhook_id)]
+    return [delivery(one) for one in await service.store.read(outgoing.latest, actor, webhook_id)]
 
 
 async def attempts(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> list[Json]:
     """Every attempt of a delivery, oldest first."""
-    return [_attempt(one) for one in await service.store.read(webhooks.attempts, actor, webhook_id, delivery_id)]
+    return [_attempt(one) for one in await service.store.read(outgoing.attempts, actor, webhook_id, delivery_id)]
 
 
 async def redeliver(service: Service, actor: Actor, *, webhook_id: str, delivery_id: str) -> Json:
     """Queue a finished notification again under its event id. The advertising operation is not repeated."""
-    return delivery(await service.store.write(webhooks.redeliver, actor, webhook_id, delivery_id, service.store.clock))
+    return delivery(await service.store.write(outgoing.redeliver, actor, webhook_id, delivery_id, service.store.clock))
 
 
 def opened(service: Service, workspace_id: str, webhook_id: str, text: str) -> str:

@@ -13,7 +13,7 @@ from adsunify.events import event_body
 from adsunify.operation import event_data
 from adsunify.wire import Json, dumps
 
-from . import schema, webhooks
+from . import deliveries, schema, webhooks
 from .clock import new_id
 from .schema import events
 from .statement import Statement
@@ -79,12 +79,12 @@ def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
     if not heard:
         return
     queued = [
-        webhooks.due(subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"])
+        deliveries.due(subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"])
         for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"])
         for row in rows
         if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"])
     ]
-    webhooks.queue(connection, queued)
+    deliveries.queue(connection, queued)
 
 
 def body(row: Mapping[str, Any]) -> str:

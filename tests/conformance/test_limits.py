@@ -10,7 +10,7 @@ from aiohttp import web
 from attrs import evolve, frozen
 
 from adsunify.service.delivering import Worker
-from adsunify.store import webhooks as stored
+from adsunify.store import deliveries
 from adsunify.webhooks import WebhookVerificationError, sign, verify
 from tests.server.served import NEVER, brief
 from tests.server.test_webhooks import receiving
@@ -217,14 +217,14 @@ def allow(own: Things, url: str) -> None:
 async def test_webhook_deliveries_are_claimed_by_ten(own: Things, monkeypatch: pytest.MonkeyPatch) -> None:
     """10 due deliveries per worker run, leased for 5 minutes."""
     claims: list[tuple[int, int]] = []
-    claim = stored.claim
+    claim = deliveries.claim
 
     def counted(connection: Any, clock: Any, limit: int, *more: Any) -> Any:
         found = claim(connection, clock, limit, *more)
         claims.append((limit, len(found)))
         return found
 
-    monkeypatch.setattr(stored, "claim", counted)
+    monkeypatch.setattr(deliveries, "claim", counted)
     async with receiving() as receiver:
         allow(own, receiver.url)
         made = (await own.caller.post("/webhooks", {"url": receiver.url}, 201))["webhookId"]

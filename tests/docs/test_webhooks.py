@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adsunify.events import DEFAULT_EVENTS, EVENTS
 from adsunify.service.delivering import ANSWER_BYTES, JITTER, SCHEDULE, TIMEOUT_SECONDS
-from adsunify.store.webhooks import LEASE_MILLISECONDS, TRIES
+from adsunify.store.deliveries import LEASE_MILLISECONDS, TRIES
 from adsunify.webhooks import EVENT_ID, SIGNATURE, TOLERANCE_SECONDS
 
 ROOT = Path(__file__).parents[2]

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, func, select
 
 from adsunify.service import webhooks
 from adsunify.service.delivering import Worker
-from adsunify.store import webhooks as stored
+from adsunify.store import deliveries as stored
 from adsunify.store.schema import deliveries
 from adsunify.webhooks import EVENT_ID, SIGNATURE, sign, verify
 

@@ -14,10 +14,11 @@ from sqlalchemy import BigInteger, ColumnElement, Connection, Table, and_, func,
 
 from adsunify.operation import Advance, Intent, Receipt
 from adsunify.statuses import Seen
-from adsunify.store import new_id, operations, reports, schema, webhooks
+from adsunify.store import deliveries, new_id, operations, reports, schema, webhooks
 from adsunify.store.advance import advance
+from adsunify.store.deliveries import Ended
 from adsunify.store.operations import Draft, Idempotency
-from adsunify.store.webhooks import Ended, WebhookRecord
+from adsunify.store.webhooks import WebhookRecord
 
 from .world import World, chain
 
@@ -146,9 +147,9 @@ async def _life(world: World, hook: str) -> Rows:
     receipt = Receipt(0, step.key, 1, "applied", 200, "r", {"id": "1200000001"}, response={"id": "1200000001"})
     ended = Advance(id_, fence, receipt=receipt, trigger="succeed")
     await store.write(advance, ended, actor, store.clock, seen=[Seen("campaign", "1200000001", "paused")])
-    while taken := await store.write(webhooks.claim, store.clock, 10):
+    while taken := await store.write(deliveries.claim, store.clock, 10):
         told = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in taken]
-        await store.write(webhooks.settle, told)
+        await store.write(deliveries.settle, told)
     days = ("2030-01-01", "2030-01-31")
     report, _ = await store.write(reports.begin, actor.workspace_id, account.id, *days, store.clock)
     await store.write(reports.started, report.id, "6012345678901", store.clock)

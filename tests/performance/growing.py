@@ -28,10 +28,10 @@ from adsunify.operation import Advance, Intent, Receipt
 from adsunify.service import access
 from adsunify.statuses import Seen
 from adsunify.steps import Plan
-from adsunify.store import entities, events, open_store, operations, reports, sessions, webhooks
+from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions
 from adsunify.store.advance import advance
+from adsunify.store.deliveries import Ended
 from adsunify.store.operations import Draft
-from adsunify.store.webhooks import Ended
 from adsunify.wire import dumps
 from adsunify_server.app import application
 from adsunify_server.metrics import metrics
@@ -196,7 +196,7 @@ class Stored:
 
     async def next_due(self) -> float:
         return await timed(
-            lambda _: self.world.service.store.read(webhooks.next_due, self.world.service.store.clock), READS
+            lambda _: self.world.service.store.read(deliveries.next_due, self.world.service.store.clock), READS
         )
 
     async def deliver(self) -> float:
@@ -205,10 +205,10 @@ class Stored:
         await self.world.prepared([PLAN] * 10 * WRITES)
 
         async def one(_: int) -> None:
-            claimed = await store.write(webhooks.claim, store.clock, 10)
+            claimed = await store.write(deliveries.claim, store.clock, 10)
             assert len(claimed) == 10
             ended = [Ended(one.id, one.attempt, 5, 204, None, "succeeded", None) for one in claimed]
-            await store.write(webhooks.settle, ended)
+            await store.write(deliveries.settle, ended)
 
         return await timed(one, WRITES)
 

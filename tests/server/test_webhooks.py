@@ -14,6 +14,7 @@ from attrs import evolve
 
 from adsunify import webhooks
 from adsunify.service.delivering import Worker
+from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
 from tests.webhooks.receiving import Receiver, receiving
 
@@ -253,7 +254,7 @@ async def test_a_worker_that_died_loses_nothing(both: Served, receiver: Receiver
     def died(connection: Any) -> int:
         """Another worker claims it, and is never heard of again."""
         stored.change(connection, both.people["admin"].actor, made["webhookId"], {"active": True})
-        return len(stored.claim(connection, both.service.store.clock, 10))
+        return len(deliveries.claim(connection, both.service.store.clock, 10))
 
     assert await both.service.store.write(died) == 1
     await asyncio.sleep(0.1)

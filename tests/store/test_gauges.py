@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import Connection
 
-from adsunify.store import gauges, new_id, webhooks
+from adsunify.store import deliveries, gauges, new_id, webhooks
 
 from .world import MINUTE, World
 
@@ -17,8 +17,8 @@ async def test_so_many_notifications_of_each_subscription_are_counted(world: Wor
         await world.store.write(webhooks.create, world.admin, *where)
     now = world.clock.now()
     at = [(hooks[0], now)] * (gauges.MOST + 5) + [(hooks[1], now), (hooks[1], now + MINUTE)]
-    waiting = [webhooks.due(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at]
-    await world.store.write(webhooks.queue, waiting)
+    waiting = [deliveries.due(id_, "https://hooks.example/", "event", "test", "{}", due) for id_, due in at]
+    await world.store.write(deliveries.queue, waiting)
     found = await world.store.read(gauges.gauges, now)
     assert (found.backlog, found.due) == (gauges.MOST + 2, gauges.MOST + 1)
     await world.store.write(webhooks.change, world.admin, hooks[1], {"active": False})

@@ -10,9 +10,8 @@ import pytest
 from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import NotFound
-from adsunify.store import new_id, operations, webhooks
+from adsunify.store import deliveries, new_id, operations, schema, webhooks
 from adsunify.store.operations import Draft
-from adsunify.store.schema import deliveries, delivery_attempts
 
 from .world import PLAN, World
 
@@ -25,19 +24,19 @@ async def test_deliveries_are_removed_some_at_a_time(world: World) -> None:
         await world.store.write(webhooks.create, world.admin, id_, URL, None, ["operation.prepared"], world.clock)
     now = world.clock.now()
     queued = [
-        webhooks.due(id_, URL, new_id(now), "operation.prepared", "{}", now)
+        deliveries.due(id_, URL, new_id(now), "operation.prepared", "{}", now)
         for id_, count in zip(hooks, (webhooks.REMOVED_AT_ONCE + 3, 3), strict=True)
         for _ in range(count)
     ]
-    await world.store.write(webhooks.queue, queued)
-    assert len(await world.store.write(webhooks.claim, world.clock, 20)) == 13
+    await world.store.write(deliveries.queue, queued)
+    assert len(await world.store.write(deliveries.claim, world.clock, 20)) == 13
 
     async def left() -> list[int]:
         return [
             await world.store.read(
                 lambda connection, one=table: connection.execute(select(func.count(one.c[0]))).scalar()
             )
-            for table in (deliveries, delivery_attempts)
+            for table in (schema.deliveries, schema.delivery_attempts)
         ]
 
     assert await world.store.write(webhooks.remove, world.admin, hooks[0]) is None

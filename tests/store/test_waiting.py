@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 from sqlalchemy import Connection
 
-from adsunify.store import new_id, webhooks
+from adsunify.store import deliveries, new_id, webhooks
 from adsunify.store.statement import Statement
 
 from .world import World
@@ -22,7 +22,7 @@ async def subscribed(world: World) -> str:
 
 async def taken(world: World, limit: int, room: dict[str, int] | None = None) -> Counter[str]:
     """How many deliveries of each subscription a worker takes."""
-    claimed = await world.store.write(webhooks.claim, world.clock, limit, room or {}, 5)
+    claimed = await world.store.write(deliveries.claim, world.clock, limit, room or {}, 5)
     return Counter(one.webhook_id for one in claimed)
 
 
@@ -45,8 +45,8 @@ async def test_what_waits_for_one_that_is_paused_or_full_is_left_aside(world: Wo
     await world.prepare()
     await world.store.write(webhooks.change, world.admin, paused, {"active": False})
     assert await taken(world, 10, {full: 0}) == {}
-    assert await world.store.read(webhooks.next_due, world.clock, [full]) is None
-    assert await world.store.read(webhooks.next_due, world.clock) == world.clock.now()
+    assert await world.store.read(deliveries.next_due, world.clock, [full]) is None
+    assert await world.store.read(deliveries.next_due, world.clock) == world.clock.now()
     assert await taken(world, 10) == {full: 1}
     await world.store.write(webhooks.change, world.admin, paused, {"active": True})
     assert await taken(world, 10) == {paused: 1}
@@ -59,9 +59,9 @@ async def test_a_backlog_is_not_walked_through(world: World) -> None:
         rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", (1,) * query.count("?"))
         return " ".join(row.detail for row in rows)
 
-    told = await world.store.read(plan_of_query, webhooks._NEXT)
+    told = await world.store.read(plan_of_query, deliveries._NEXT)
     assert "SEARCH later USING COVERING INDEX ix_deliveries_due (webhook_id>?)" in told  # from one to the next
     assert "SEARCH deliveries USING COVERING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at" in told
-    told = await world.store.read(plan_of_query, webhooks._TAKE)
+    told = await world.store.read(plan_of_query, deliveries._TAKE)
     assert "SEARCH deliveries USING INDEX ix_deliveries_due (webhook_id=? AND next_attempt_at<?)" in told
     assert "TEMP B-TREE" not in told

@@ -18,8 +18,8 @@ from adsunify.messages import Answer
 from adsunify.service import delivering
 from adsunify.service.delivering import Worker
 from adsunify.service.opening import open_service
-from adsunify.store import Store, webhooks
-from adsunify.store.webhooks import Claimed
+from adsunify.store import Store, deliveries
+from adsunify.store.deliveries import Claimed
 
 from .world import RING
 
@@ -56,7 +56,7 @@ def doomed(fate: Fate, store: Store) -> type[Worker]:
         return answer
 
     async def written(function: Any, *args: Any) -> Any:
-        settles = function is webhooks.settle
+        settles = function is deliveries.settle
         if settles:
             fate.passes("saving")
         result = await write(function, *args)

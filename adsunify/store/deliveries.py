@@ -1,0 +1,379 @@
+"""Deliveries of events to subscriptions, and their attempts.
+
+A delivery is queued in the transaction of its event. To claim one is to write its next attempt down before anything is
+sent, and to put its next attempt at the end of the lease: where the worker dies, the lease runs out and the delivery is
+due again. So every attempt has a row, and none is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
+from types import MappingProxyType
+from typing import Any
+
+from attrs import asdict, frozen
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Connection,
+    and_,
+    any_,
+    bindparam,
+    case,
+    cast,
+    column,
+    func,
+    insert,
+    literal_column,
+    or_,
+    select,
+    update,
+)
+
+from adsunify.actor import Actor
+from adsunify.errors import Conflict, NotFound
+
+from .clock import Clock, new_id
+from .driver import announce
+from .schema import ExactJson, api_keys, deliveries, delivery_attempts, memberships, secrets, webhooks
+from .statement import Statement
+from .webhooks import SECRETS, get
+
+LEASE_MILLISECONDS = 5 * 60 * 1000
+TRIES = 8
+
+
+@frozen
+class DeliveryRecord:
+    """One event on its way to one subscription. ``attempts`` counts all, ``tries`` those of the present budget of 8.
+
+    ``next_attempt_at`` of one that is being delivered is the end of its lease. Times in milliseconds.
+    """
+
+    id: str
+    webhook_id: str
+    event_id: str
+    type: str
+    url: str
+    body: str
+    status: str
+    attempts: int
+    tries: int
+    next_attempt_at: int | None
+    created_at: int
+
+
+@frozen
+class AttemptRecord:
+    """One attempt: what was answered, or why nothing was. Without either, the worker ended before it knew."""
+
+    number: int
+    at: int
+    duration_ms: int | None
+    status_code: int | None
+    error: str | None
+
+
+@frozen
+class Claimed:
+    """A delivery to be sent now, before ``lease_end`` (milliseconds).
+
+    ``attempt`` counts all, ``tries`` those of the present budget. ``sealed_secret``: the signing secret in the vault.
+    """
+
+    id: str
+    webhook_id: str
+    workspace_id: str
+    event_id: str
+    url: str
+    body: str
+    sealed_secret: str | None
+    attempt: int
+    tries: int
+    lease_end: int
+
+
+@frozen
+class Ended:
+    """How an attempt ended, and what becomes of its delivery: ``status``, and when it is due again if it is."""
+
+    delivery_id: str
+    attempt: int
+    duration_ms: int
+    status_code: int | None
+    error: str | None
+    status: str
+    next_attempt_at: int | None
+
+
+# -- queueing -----------------------------------------------------------------------------------------------------
+
+_QUEUE = Statement(insert(deliveries))
+
+
+def due(webhook_id: str, url: str, event_id: str, kind: str, body: str, at: int) -> DeliveryRecord:
+    """A delivery of an event to a subscription, due at once; to be given to :func:`queue`."""
+    return DeliveryRecord(new_id(at), webhook_id, event_id, kind, url, body, "pending", 0, 0, at, at)
+
+
+def queue(connection: Connection, queued: Sequence[DeliveryRecord]) -> None:
+    """Queue deliveries, in the transaction of what they tell."""
+    if queued:
+        announce(connection)
+        _QUEUE.each(connection, [asdict(one, recurse=False) for one in queued])
+
+
+# -- deliveries ---------------------------------------------------------------------------------------------------
+
+_LATEST = (
+    select(deliveries)
+    .where(deliveries.c.webhook_id == bindparam("of_webhook"))
+    .order_by(deliveries.c.id.desc())
+    .limit(bindparam("at_most"))
+)
+_DELIVERY = select(deliveries).where(
+    deliveries.c.id == bindparam("the_id"), deliveries.c.webhook_id == bindparam("of_webhook")
+)
+_ATTEMPTS = (
+    select(
+        delivery_attempts.c.number,
+        delivery_attempts.c.at,
+        delivery_attempts.c.duration_ms,
+        delivery_attempts.c.status_code,
+        delivery_attempts.c.error,
+    )
+    .where(delivery_attempts.c.delivery_id == bindparam("of_delivery"))
+    .order_by(delivery_attempts.c.number)
+)
+
+
+def latest(connection: Connection, actor: Actor, webhook_id: str, limit: int = 100) -> list[DeliveryRecord]:
+    """The latest deliveries of a subscription, newest first. Raises NotFound."""
+    get(connection, actor, webhook_id)
+    rows = connection.execute(_LATEST, {"of_webhook": webhook_id, "at_most": limit}).all()
+    return [DeliveryRecord(**row._mapping) for row in rows]
+
+
+def attempts(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> list[AttemptRecord]:
+    """Every attempt of a delivery, oldest first. Raises NotFound."""
+    _delivery(connection, actor, webhook_id, delivery_id)
+    return [AttemptRecord(**row._mapping) for row in connection.execute(_ATTEMPTS, {"of_delivery": delivery_id}).all()]
+
+
+def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock) -> DeliveryRecord:
+    """Queue a finished delivery again: the same event id, a new budget of tries; its attempts are counted on.
+
+    Raises NotFound; Conflict for one that is on its way.
+    """
+    webhook = get(connection, actor, webhook_id)
+    found = _delivery(connection, actor, webhook_id, delivery_id)
+    if found.status in ("pending", "delivering"):
+        raise Conflict("This notification is on its way already; wait until it has succeeded or failed.")
+    announce(connection)
+    connection.execute(
+        update(deliveries)
+        .where(deliveries.c.id == delivery_id)
+        .values(status="pending", tries=0, next_attempt_at=clock.now(), url=webhook.url)
+    )
+    return _delivery(connection, actor, webhook_id, delivery_id)
+
+
+def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str) -> DeliveryRecord:
+    get(connection, actor, webhook_id)
+    row = connection.execute(_DELIVERY, {"the_id": delivery_id, "of_webhook": webhook_id}).one_or_none()
+    if row is None:
+        raise NotFound("There is no such delivery of this webhook.")
+    return DeliveryRecord(**row._mapping)
+
+
+# -- delivering ---------------------------------------------------------------------------------------------------
+
+_LIVES = and_(
+    memberships.c.user_id.is_not(None),
+    or_(
+        webhooks.c.key_id.is_(None),
+        and_(
+            api_keys.c.revoked_at.is_(None),
+            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now")),
+        ),
+    ),
+)
+"""Whoever made the subscription still belongs to the workspace, and its key is neither revoked nor expired."""
+_ONE: Any = literal_column("1")
+"""As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
+_QUEUED = deliveries.c.next_attempt_at.is_not(None)
+_later = deliveries.alias("later")
+_waiting = select(
+    select(deliveries.c.webhook_id)
+    .where(_QUEUED)
+    .order_by(deliveries.c.webhook_id)
+    .limit(_ONE)
+    .scalar_subquery()
+    .label("id")
+).cte("waiting", recursive=True)
+_waiting = _waiting.union_all(
+    select(
+        select(_later.c.webhook_id)
+        .where(_later.c.next_attempt_at.is_not(None), _later.c.webhook_id > _waiting.c.id)
+        .order_by(_later.c.webhook_id)
+        .limit(_ONE)
+        .scalar_subquery()
+    ).where(_waiting.c.id.is_not(None))
+)
+"""The subscriptions that something waits for, one step in the index for each: what waits for one that is paused or
+full is not walked through again and again."""
+_due_at = (
+    select(deliveries.c.next_attempt_at)
+    .where(deliveries.c.webhook_id == webhooks.c.id, _QUEUED)
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(_ONE)
+    .scalar_subquery()
+)
+_full = bindparam("full", type_=ExactJson)
+_FULL = {
+    "sqlite": select(column("value")).select_from(func.json_each(_full)),
+    "postgresql": select(func.json_array_elements_text(cast(_full, JSON))),
+}
+"""The ids in a JSON list, as the dialects read it."""
+_NEXT = Statement(
+    lambda dialect: (
+        select(webhooks.c.id, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"), _due_at.label("due_at"))
+        .join(_waiting, _waiting.c.id == webhooks.c.id)
+        .outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id)
+        .outerjoin(
+            memberships,
+            and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
+        )
+        .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
+        .where(webhooks.c.active, webhooks.c.id.not_in(_FULL[dialect]))
+        .order_by("due_at")
+        .limit(bindparam("at_most"))
+    )
+)
+_due = (
+    select(deliveries.c.id)
+    .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
+    .order_by(deliveries.c.next_attempt_at)
+    .limit(bindparam("at_most"))
+    .with_for_update(skip_locked=True)  # SQLite has one writer, and ignores it
+    .cte("due")
+)
+_IS_DUE = {
+    "sqlite": deliveries.c.id.in_(select(_due.c.id)),
+    "postgresql": deliveries.c.id == any_(func.array(select(_due.c.id).scalar_subquery())),
+}
+"""PostgreSQL shall find ten rows by their keys, however many it takes them for."""
+_attempted = and_(bindparam("lives", type_=Boolean), deliveries.c.tries < TRIES)
+_one_more = case((_attempted, 1), else_=0)
+_TAKE = Statement(
+    lambda dialect: (
+        update(deliveries)
+        .where(_IS_DUE[dialect])
+        .values(
+            status=case((_attempted, "delivering"), else_="failed"),
+            attempts=deliveries.c.attempts + _one_more,
+            tries=deliveries.c.tries + _one_more,
+            next_attempt_at=case((_attempted, bindparam("lease_end", type_=BigInteger))),
+        )
+        .returning(
+            deliveries.c.id,
+            deliveries.c.event_id,
+            deliveries.c.url,
+            deliveries.c.body,
+            deliveries.c.attempts,
+            deliveries.c.tries,
+            deliveries.c.next_attempt_at,
+        )
+    )
+)
+"""Takes what is due for a subscription; what may not be attempted any more fails, and is not due again."""
+_BEGIN = Statement(insert(delivery_attempts))
+_END = Statement(
+    update(delivery_attempts)
+    .where(delivery_attempts.c.delivery_id == bindparam("the_id"), delivery_attempts.c.number == bindparam("the"))
+    .values(duration_ms=bindparam("new_duration"), status_code=bindparam("new_code"), error=bindparam("new_error"))
+)
+_SETTLE = Statement(
+    update(deliveries)
+    .where(
+        deliveries.c.id == bindparam("the_id"),
+        deliveries.c.status == "delivering",
+        deliveries.c.attempts == bindparam("the"),
+    )
+    .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
+)
+
+
+def claim(
+    connection: Connection,
+    clock: Clock,
+    limit: int,
+    room: Mapping[str, int] = MappingProxyType({}),
+    each: int = 10,
+    lease: int = LEASE_MILLISECONDS,
+    beside: int = 0,
+) -> list[Claimed]:
+    """Take up to ``limit`` due deliveries: each attempt is on record before it is made.
+
+    ``room``: how many a subscription may get now, ``each`` where it is not named. ``lease``: milliseconds until others
+    take the worker for dead. ``beside``: so many may be taken by claims made at the same time; other subscriptions
+    come first. A delivery that is due but whose subscription has lost its authority, or whose tries are used up by
+    workers that died, fails here.
+    """
+    now, left, taken = clock.now(), limit, list[Claimed]()
+    full = [webhook_id for webhook_id, count in room.items() if count <= 0]
+    waiting = _NEXT.all(connection, {"full": full, "at_most": limit + beside, "now": now})
+    for webhook in waiting[beside:] + waiting[:beside]:
+        at_most = min(left, room.get(webhook.id, each))
+        if webhook.due_at > now or at_most <= 0:
+            continue
+        asked = {"of_webhook": webhook.id, "now": now, "at_most": at_most, "lives": webhook.lives}
+        rows = _TAKE.all(connection, {**asked, "lease_end": now + lease})
+        left -= len(rows)
+        taken += [_claimed(row, webhook) for row in rows if row.next_attempt_at is not None]
+    if taken:
+        _BEGIN.each(connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken])
+    return taken
+
+
+def _claimed(row: Any, webhook: Any) -> Claimed:
+    return Claimed(
+        id=row.id,
+        webhook_id=webhook.id,
+        workspace_id=webhook.workspace_id,
+        event_id=row.event_id,
+        url=row.url,
+        body=row.body,
+        sealed_secret=webhook.sealed,
+        attempt=row.attempts,
+        tries=row.tries,
+        lease_end=row.next_attempt_at,
+    )
+
+
+def settle(connection: Connection, ended: Sequence[Ended]) -> None:
+    """Keep how attempts ended. Of a delivery that was claimed anew meanwhile, only the attempt's own row changes."""
+    rows = [
+        {
+            "the_id": one.delivery_id,
+            "the": one.attempt,
+            "new_duration": one.duration_ms,
+            "new_code": one.status_code,
+            "new_error": one.error,
+            "new_status": one.status,
+            "new_next": one.next_attempt_at,
+        }
+        for one in sorted(ended, key=attrgetter("delivery_id"))  # one order for all, or two could wait on each other
+    ]
+    _END.each(connection, rows)
+    _SETTLE.each(connection, rows)
+    if any(one.next_attempt_at is not None for one in ended):
+        announce(connection)
+
+
+def next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
+    """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
+    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.now()})
+    return None if found is None else int(found.due_at)
