@@ -156,8 +156,8 @@ def kill_points(effect: Effect) -> tuple[tuple[KillPoint, ...], tuple[KillPoint,
 
 
 @frozen
-class _Refusal:
-    """Why an execution stops here, as it goes into the commit and the ending."""
+class _End:
+    """How an execution stops here, as it goes into the commit and the ending."""
 
     error: Mapping[str, Json] | None = None
     next_action: bool = False
@@ -199,7 +199,7 @@ def execute(
             continue
         worked = fence is not None and (sent >= limits.steps or at - started >= limits.milliseconds)
         if worked or stopping():
-            return (yield from _stop(operation_id, fence, receipt, _Refusal(next_action=True)))
+            return (yield from _stop(operation_id, fence, receipt, _End(next_action=True)))
         built = _built(step, outputs, remaining)
         if isinstance(built, Request) and step.overlay is not None:
             if receipt is not None:
@@ -207,9 +207,9 @@ def execute(
                 receipt = None
                 if advanced.refused is not None:
                     return _ended(advanced.refused)
-            reading = _read((yield Read(step.overlay.read, step.key)))
+            reading = _answered((yield Read(step.overlay.read, step.key)))
             built = _overlaid(network, step, built, reading)
-        if isinstance(built, _Refusal):
+        if isinstance(built, _End):
             return (yield from _stop(operation_id, fence, receipt, built))
         intent = Intent(n, step.key, progress.attempts.get(step.key, 0) + 1, built.to_json(), remaining)
         claim: Trigger | None = "claim" if fence is None else None
@@ -220,7 +220,7 @@ def execute(
         if fence is None:
             started = advanced.at
         fence, at, sent = advanced.fence, advanced.at, sent + 1
-        answer = _read((yield Send(built, step.key, at)))
+        answer = _answered((yield Send(built, step.key, at)))
         receipt = _receipt(network, step, built, intent, answer, progress)
         if receipt.state != "applied":
             return (yield from _stop(operation_id, fence, receipt, _after(receipt, progress)))
@@ -230,25 +230,25 @@ def execute(
         if advanced.refused is not None:
             return _ended(advanced.refused)
         fence = advanced.fence
-    return (yield from _stop(operation_id, fence, receipt, _Refusal(trigger="succeed")))
+    return (yield from _stop(operation_id, fence, receipt, _End(trigger="succeed")))
 
 
 def _stop(
-    operation_id: str, fence: int | None, receipt: Receipt | None, refusal: _Refusal
+    operation_id: str, fence: int | None, receipt: Receipt | None, end: _End
 ) -> Generator[Effect, Answer, Ending]:
     """The last commit; none where nothing was claimed."""
-    status = _STATUS_AFTER[refusal.trigger]
-    ending = Ending(status, None, refusal.next_action, refusal.retry_after, refusal.error, refusal.blame)
+    status = _STATUS_AFTER[end.trigger]
+    ending = Ending(status, None, end.next_action, end.retry_after, end.error, end.blame)
     if fence is None:
         return ending
     advance = Advance(
         operation_id,
         fence,
         receipt=receipt,
-        trigger=refusal.trigger,
-        next_action=refusal.next_action,
-        retry_after=refusal.retry_after,
-        error=refusal.error,
+        trigger=end.trigger,
+        next_action=end.next_action,
+        retry_after=end.retry_after,
+        error=end.error,
     )
     advanced = _advanced((yield Commit(advance)))
     if advanced.refused is not None:
@@ -290,7 +290,7 @@ def _advanced(answer: Answer) -> Advanced:
     return answer
 
 
-def _read(answer: Answer) -> Response | NotSent | Lost:
+def _answered(answer: Answer) -> Response | NotSent | Lost:
     if isinstance(answer, Advanced):
         raise TypeError("a Send or Read is answered by Response, NotSent or Lost")
     return answer
@@ -308,7 +308,7 @@ def _remaining(step: Step, progress: Progress) -> tuple[int, ...] | None:
     return tuple(index for index in range(count) if index not in done)
 
 
-def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None) -> Request | _Refusal:
+def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...] | None) -> Request | _End:
     """The request with its bindings filled. An id that does not fit where it must go stops the execution."""
     try:
         if remaining == ():
@@ -316,10 +316,10 @@ def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...
         return bound(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."
-        return _Refusal(_error("step_not_sendable", message, "not_applied", step.key))
+        return _End(_error("step_not_sendable", message, "not_applied", step.key))
 
 
-def _overlaid(network: Network, step: Step, request: Request, answer: Response | NotSent | Lost) -> Request | _Refusal:
+def _overlaid(network: Network, step: Step, request: Request, answer: Response | NotSent | Lost) -> Request | _End:
     """The request laid over the object as it is now. A failed read is surely not applied: it hands back."""
     problem: ProviderError | None
     if isinstance(answer, Response):
@@ -336,10 +336,10 @@ def _overlaid(network: Network, step: Step, request: Request, answer: Response |
     native = error_kept(problem.native)
     error = _error(problem.code, f"Before {step.key}: {problem.message}", "not_applied", step.key, native)
     if isinstance(problem, TokenRefused):
-        return _Refusal(error, blame="token")
+        return _End(error, blame="token")
     if isinstance(problem, ProviderThrottled | ProviderUnreadable):
-        return _Refusal(error, True, milliseconds(problem.retry_after, 1))
-    return _Refusal(error)
+        return _End(error, True, milliseconds(problem.retry_after, 1))
+    return _End(error)
 
 
 # -- after a step -------------------------------------------------------------------------------------------------
@@ -423,21 +423,21 @@ def _merged(step: Step, ids: Mapping[int, str]) -> Outputs:
     return {step.items.output: ordered if step.items.many else ordered[0]}
 
 
-def _after(receipt: Receipt, progress: Progress) -> _Refusal:
+def _after(receipt: Receipt, progress: Progress) -> _End:
     """What an attempt that was not applied makes of the operation."""
     step, native = receipt.key, receipt.error
     said = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
         message = f"Nobody knows whether step {step} was done; look at the account before anything else. {said}"
-        return _Refusal(_error("outcome_unknown", message, "unknown", step, native), trigger="lose")
+        return _End(_error("outcome_unknown", message, "unknown", step, native), trigger="lose")
     if receipt.state == "throttled":
         message = f"Step {step} was not done yet: {said}"
         code = "provider_throttled" if receipt.http_status is not None else "not_sent"
-        return _Refusal(_error(code, message, "not_applied", step, native), True, receipt.retry_after)
+        return _End(_error(code, message, "not_applied", step, native), True, receipt.retry_after)
     if receipt.blame == "token":
         # a refreshed token that is refused again will not do better the third time
         once = progress.blames.get(step) != "token"
         message = f"The network refused the token at step {step}: {said}"
-        return _Refusal(_error("provider_token_refused", message, "not_applied", step, native), once, None, "token")
+        return _End(_error("provider_token_refused", message, "not_applied", step, native), once, None, "token")
     message = f"The network refused step {step}: {said}"
-    return _Refusal(_error("provider_rejected", message, "not_applied", step, native), blame=receipt.blame)
+    return _End(_error("provider_rejected", message, "not_applied", step, native), blame=receipt.blame)

@@ -59,9 +59,6 @@ _USER_WITH_EMAIL = select(users).where(users.c.email == bindparam("the_email"))
 _MEMBERSHIP = select(memberships).where(
     memberships.c.workspace_id == bindparam("of_workspace"), memberships.c.user_id == bindparam("of_user")
 )
-_MEMBERSHIPS = (
-    select(memberships).where(memberships.c.user_id == bindparam("of_user")).order_by(memberships.c.created_at)
-)
 _MEMBERS = (
     select(memberships).where(memberships.c.workspace_id == bindparam("of_workspace")).order_by(memberships.c.user_id)
 )
@@ -174,12 +171,6 @@ def last_admin(connection: Connection, workspace_id: str, user_id: str) -> bool:
         return False
     others = connection.execute(_OTHER_ADMINS, {"of_workspace": workspace_id, "of_user": user_id})
     return not others.scalar_one()
-
-
-def memberships_of(connection: Connection, user_id: str) -> list[MembershipRecord]:
-    """All memberships of a user, oldest first."""
-    rows = connection.execute(_MEMBERSHIPS, {"of_user": user_id}).all()
-    return [MembershipRecord(**row._mapping) for row in rows]
 
 
 def members(connection: Connection, workspace_id: str) -> list[MembershipRecord]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 
 from adsunify.brief import CampaignBrief
 from adsunify.currencies import exponent
@@ -50,7 +51,6 @@ SUCCESS, FAILURE = "Success", "Failure"
 
 NAME_LENGTH, SUFFIX_LENGTH = 100, 9  # a budget's name is unique, too: a blank and 8 digits keep it apart
 LARGEST_PAGE, LINKS_PAGE = 50, 100  # of campaigns; of links the maximum is not documented, other clients take 50 to 100
-LOCATIONS_PAGE = 300
 REPORT_PAGE, REPORT_DAYS = 500, 3 * 365
 # Budgets created since 2025-11-03, in USD; other currencies: minimumCampaignBudget of GET /currencies.
 LEAST_USD: Mapping[str, Decimal] = {DAILY: Decimal(25), MONTHLY: Decimal(750), WHOLE: Decimal(25)}
@@ -63,7 +63,12 @@ CAMPAIGN_EXTRAS = "Locations,PlatformTargeting,InterestsTargeting,CustomAudience
 
 def unit(account: Account) -> Unit:
     """Decimal numbers of at most 2 digits after the point; none where the currency has none (unverified)."""
-    return Unit(10 ** min(2, exponent(currency_of(account), "account.currency")), form="major")
+    return _unit(currency_of(account))
+
+
+@cache
+def _unit(currency: str) -> Unit:
+    return Unit(10 ** min(2, exponent(currency, "account.currency")), form="major")
 
 
 def today(now: datetime) -> date:

@@ -59,7 +59,7 @@ UNFIT_CREATIVES: Mapping[str, str] = {
     ),
 }
 REVIEW_REJECTED = "REJECTED"
-PACKAGED, PACKAGING = SUCCESS, "PENDING"  # packaging_status (unverified)
+PACKAGING = "PENDING"  # packaging_status (unverified)
 
 # Ads API: an update replaces the whole object; these stand in what is read, and are not written.
 READ_ONLY = words(
@@ -95,7 +95,10 @@ _CODE = re.compile(r"\bE([0-9]{4,5})\b").search
 def unit(account: Account) -> Unit:
     """Millionths of the account's currency, whichever it is."""
     currency_of(account)
-    return Unit(MICROS)
+    return _UNIT
+
+
+_UNIT = Unit(MICROS)
 
 
 def native_time(moment: datetime) -> str:

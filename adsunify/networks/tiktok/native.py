@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Literal
 from unicodedata import east_asian_width
 
@@ -67,7 +68,7 @@ START_END = "SCHEDULE_START_END"
 CHOSEN_PLACEMENTS, ON_TIKTOK = "PLACEMENT_TYPE_NORMAL", "PLACEMENT_TIKTOK"
 NO_WIDENING = "MANUAL"  # targeting_optimization_mode: AUTOMATIC widens the targeting
 SINGLE_VIDEO, LEARN_MORE, BY_URL, ON = "SINGLE_VIDEO", "LEARN_MORE", "UPLOAD_BY_URL", "ON"
-USER, CENTRE_USER, CUSTOM_USER, CODE_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER", "AUTH_CODE"
+USER, CENTRE_USER, CUSTOM_USER = "TT_USER", "BC_AUTH_TT", "CUSTOMIZED_USER"
 TIKTOK_ACCOUNTS = (USER, CENTRE_USER)
 AVAILABLE = "AVAILABLE"
 SPECIAL_INDUSTRIES = ("HOUSING", "EMPLOYMENT", "CREDIT")
@@ -146,7 +147,11 @@ MOST = 10_000_000  # exclusive, of a day, times the ratio
 
 def unit(account: Account) -> Unit:
     """Decimal numbers in major units, as fine as TikTok's own table says (HUF, ISK and IDR take no fraction)."""
-    code = currency_of(account)
+    return _unit(currency_of(account))
+
+
+@lru_cache(1024)
+def _unit(code: str) -> Unit:
     if code in CURRENCIES:
         return Unit(10 ** CURRENCIES[code].digits, form="major")
     return Unit(100, form="major", assumed=f"TikTok's table of currencies has no {code}: two digits, no least budget.")

@@ -11,7 +11,6 @@ from adsunify.sandbox.networks.x.lists import listed
 from adsunify.sandbox.networks.x.tables import IDS, MICROS, PLACEMENTS, denomination
 
 _COUNTRY: Check = text(2, 2, "[A-Z]{2}")
-_Q = "q"
 
 
 def _hex(word: str) -> str:
