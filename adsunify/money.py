@@ -42,14 +42,13 @@ def units(amount: str, offset: int, path: str, *, step: int = 1) -> int:
     of them), ``too_large`` (over 64 bits). ``path`` is the member named by the refusal.
     """
     whole, point, fraction = amount.partition(".")
-    digits = whole + fraction
-    places = len(fraction)
-    if (
-        not digits.isdigit()
-        or not digits.isascii()
-        or places > FRACTION_DIGITS
-        or not 0 < len(whole) <= WHOLE_DIGITS
-        or (point and not places)
+    digits, places = whole + fraction, len(fraction)
+    if not (
+        digits.isdigit()
+        and digits.isascii()
+        and places <= FRACTION_DIGITS
+        and 0 < len(whole) <= WHOLE_DIGITS
+        and (places or not point)
     ):
         raise _malformed(amount, path)
     scaled = int(digits) * offset

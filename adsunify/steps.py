@@ -351,7 +351,7 @@ def planned(
     """
     seen: set[str] = set()
     for step in steps:
-        if step.key in seen or any(binding.step not in seen for binding in step.bindings):
+        if step.key in seen or not seen.issuperset([binding.step for binding in step.bindings]):
             raise ValueError(f"step {step.key} repeats a key or is bound to a step that does not come before it")
         seen.add(step.key)
     if not seen:

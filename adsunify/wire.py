@@ -341,8 +341,8 @@ def placed(value: Mapping[str, Json], pointer: str, new: Json) -> dict[str, Json
 
 
 def _placed(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
-    part, *rest = way
-    return {**value, part: _placed(value.get(part, {}), tuple(rest), new) if rest else new}
+    part, rest = way[0], way[1:]
+    return {**value, part: _placed(value.get(part, {}), rest, new) if rest else new}
 
 
 def need(value: Json, pointer: str, what: str = "answer") -> Json:

@@ -83,7 +83,7 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
     issues: list[Issue] = []
     path = {name: _path_value(name, asked.path.get(name, ""), issues) for name in endpoint.parameters}
     _check_key(endpoint, asked.idempotency_key, issues)
-    query = _read(endpoint.query or Nothing, asked.query, issues)
+    query = _read(endpoint.query or Nothing, asked.query, issues) if endpoint.query or asked.query else None
     body = _read(endpoint.body, asked.body or b"{}", issues) if endpoint.body is not None else None
     if issues:
         raise InvalidInput(issues)
@@ -92,7 +92,7 @@ def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
         arguments["kind"] = endpoint.kind
     for model in (query, body):
         if model is not None:
-            arguments |= {name: getattr(model, name) for name in type(model).model_fields}
+            arguments |= vars(model)
     return arguments, _digest(endpoint, path, body) if endpoint.idempotent else ""
 
 
@@ -123,7 +123,7 @@ def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None
         issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
     elif not 1 <= len(key) <= KEY_LENGTH:
         issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {KEY_LENGTH} characters."))
-    elif any(category(character) in ("Cc", "Cs") for character in key):
+    elif not (key.isascii() and key.isprintable()) and any(category(one) in ("Cc", "Cs") for one in key):
         issues.append(Issue("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters."))
 
 

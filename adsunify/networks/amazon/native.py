@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from functools import cache
 
 from attrs import frozen
 
@@ -97,7 +98,12 @@ REPORT_COLUMNS = (
 
 def unit(account: Account) -> Unit:
     """Decimal numbers of the currency, as fine as its minor unit (finer fractions are documented nowhere)."""
-    return Unit(10 ** exponent(currency_of(account), "account.currency"), form="major")
+    return _unit(currency_of(account))
+
+
+@cache
+def _unit(currency: str) -> Unit:
+    return Unit(10 ** exponent(currency, "account.currency"), form="major")
 
 
 def daily_budget(amount: Json) -> dict[str, Json]:
@@ -148,11 +154,13 @@ def posted(account: Account, path: str, media: tuple[str, str], body: Json) -> R
     return Request("POST", host(account) + path, headers=headers, body=body, encoding="json")
 
 
+@cache
 def media_type(one: Level) -> str:
     """The media type of a level's resource: spCampaign, spAdGroup, spProductAd, spKeyword."""
     return f"application/vnd.sp{one.native[0].upper()}{one.native[1:]}.v3+json"
 
 
+@cache
 def collection(one: Level) -> str:
     """The member that holds the entities of a level, in requests and answers."""
     return one.path.rpartition("/")[2]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
+from functools import cache
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, risk_of
@@ -117,6 +118,7 @@ def _keywords(brief: CampaignBrief, bid: Json) -> list[dict[str, Json]]:
     ]
 
 
+@cache
 def _under(one: Level, *parents: Level, count: int = 1) -> tuple[Binding, ...]:
     """Bindings that put the ids of the steps before into every entity of a step."""
     entities = f"/body/{collection(one)}"

@@ -71,8 +71,10 @@ def number(identifier: str, path: str) -> int:
 
 def unit(account: Account) -> Unit:
     """Decimal texts in major units."""
-    digits = 0 if currency_of(account) in WHOLE_CURRENCIES else MINOR_DIGITS
-    return Unit(10**digits, form="major_text")
+    return _WHOLE if currency_of(account) in WHOLE_CURRENCIES else _MINOR
+
+
+_WHOLE, _MINOR = Unit(1, form="major_text"), Unit(10**MINOR_DIGITS, form="major_text")
 
 
 def money(account: Account, amount: Json) -> dict[str, Json]:

@@ -61,13 +61,16 @@ FIRST_WAIT = 5.0  # seconds; where a throttled answer names no time
 def unit(account: Account) -> Unit:
     """Micros of every currency."""
     currency_of(account)
-    return Unit(MICROS)
+    return _MICROS
 
 
 def unit_of_impressions(account: Account) -> Unit:
     """Bids per impression in micros, as people count them: per thousand."""
     currency_of(account)
-    return Unit(MICROS // A_THOUSAND)
+    return _OF_IMPRESSIONS
+
+
+_MICROS, _OF_IMPRESSIONS = Unit(MICROS), Unit(MICROS // A_THOUSAND)
 
 
 def finer(account: Account, amount: str) -> bool:

@@ -28,7 +28,7 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, Request
+from adsunify.wire import Encoding, Flow, Json, Request
 
 from . import native as openai
 from .reads import entity
@@ -40,6 +40,7 @@ ID = "id"
 IMAGE = "image"
 KEY = Mark(f"/headers/{openai.IDEMPOTENCY_KEY}", "key")
 """Sent again with this key, a create answers what it made the first time, in place of making it twice."""
+MADE = (Output(ID, ("/body/id",), text_only=True),)
 CALLED = {"campaign": "campaign", "adGroup": "ad group", "ad": "ad"}
 FINAL = "Archiving is final: what is archived can neither be changed nor served again."
 UNSEEN = "OpenAI did not tell what it is now: what is archived cannot be changed."
@@ -52,14 +53,15 @@ Body = dict[str, Json]
 
 def _write(path: str, body: Body | None, **slots: str) -> Request:
     """A write. All are POST, updates too; the calls that only set a status have no body."""
-    request = Request("POST", f"{openai.API}/{path}", slots, headers=openai.HEADERS, nature="write")
-    return request if body is None else evolve(request, body=body, encoding="json")
+    encoding: Encoding = "none" if body is None else "json"
+    return Request(
+        "POST", f"{openai.API}/{path}", slots, headers=openai.HEADERS, body=body, encoding=encoding, nature="write"
+    )
 
 
 def _create(one: Level, does: str, body: Body, *bindings: Binding, parent: str | None = None) -> Step:
-    made = Output(ID, ("/body/id",), text_only=True)
     request = _write(one.path, body)
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=(made,), marks=(KEY,))
+    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=MADE, marks=(KEY,))
 
 
 def _upload(url: str) -> Step:

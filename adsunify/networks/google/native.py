@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
 from attrs import field, frozen
 
@@ -65,8 +66,11 @@ RESTATED_DAYS = 3  # (unverified) "some hours or days"
 
 def unit(account: Account) -> Unit:
     """Micros, in multiples of the currency's billable unit: the account's own, else the minor unit of ISO 4217."""
-    currency = currency_of(account)
-    known = account.extras.get("billableUnitMicros", "")
+    return _unit(currency_of(account), account.extras.get("billableUnitMicros", ""))
+
+
+@lru_cache(1024)
+def _unit(currency: str, known: str) -> Unit:
     if known and not is_digits(known):
         raise refused(
             "account.extras.billableUnitMicros", "malformed", "The billable unit is a whole number of micros."

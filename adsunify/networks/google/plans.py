@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
@@ -66,10 +66,12 @@ def _name_of(account: Account, kind: str, entity_id: str) -> str:
 
 # -- create -------------------------------------------------------------------------------------------------------
 
+Days = tuple[date, date | None, datetime | None]
+"""The first and last day, and the present as the account's clocks show it."""
 
-def _campaign(account: Account, brief: CampaignBrief, name: str, budget: str, now: datetime | None) -> dict[str, Json]:
-    first, last = google.serving_days(account, brief)
-    local = local_time(account, now)
+
+def _campaign(brief: CampaignBrief, name: str, budget: str, days: Days) -> dict[str, Json]:
+    first, last, local = days
     native = brief.targeting.native or {}
     campaign: dict[str, Json] = {
         "resourceName": name,
@@ -104,7 +106,9 @@ def _ad(brief: CampaignBrief) -> dict[str, Json]:
     return {"finalUrls": [content.url], "responsiveSearchAd": assets}
 
 
-def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Mapping[str, Json]]:
+def _hierarchy(
+    account: Account, brief: CampaignBrief, criteria: Sequence[Mapping[str, Json]], days: Days
+) -> Iterator[Mapping[str, Json]]:
     """The operations in the order that a name is defined before it is used; negative ids live in the request only."""
     unit = NETWORK.unit(account)
     budget, campaign, group = (
@@ -120,8 +124,8 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
             "explicitlyShared": False,  # true unless it is said
         },
     )
-    yield google.operation("campaign", create=_campaign(account, brief, campaign, budget, now))
-    for criterion in criteria_of(brief):
+    yield google.operation("campaign", create=_campaign(brief, campaign, budget, days))
+    for criterion in criteria:
         yield google.operation("campaignCriterion", create={"campaign": campaign, **criterion})
     ad_group = {
         "resourceName": group,
@@ -140,12 +144,11 @@ def _hierarchy(account: Account, brief: CampaignBrief, now: datetime | None) -> 
     yield google.operation("adGroupAd", create={**paused, "ad": _ad(brief)})
 
 
-def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+def _warnings(account: Account, brief: CampaignBrief, days: Days) -> Iterator[str]:
     assumed = NETWORK.unit(account).assumed
     if assumed:
         yield assumed
-    first, last = google.serving_days(account, brief)
-    local = local_time(account, now)
+    first, last, local = days
     end = f"to 24:00 of {last}" if last is not None else "without an end"
     start = f"from 00:00 of {first}"
     if local is not None and first <= local.date():
@@ -159,14 +162,16 @@ def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> I
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Budget, campaign, its places, ad group, keywords and ad in one write, all paused."""
-    operations = list(_hierarchy(account, brief, now))
-    keywords, places = len(brief.targeting.keywords or ()), len(criteria_of(brief))
+    days = *google.serving_days(account, brief), local_time(account, now)
+    criteria = criteria_of(brief)
+    operations = list(_hierarchy(account, brief, criteria, days))
+    keywords, places = len(brief.targeting.keywords or ()), len(criteria)
     does = (
         f"Create, all together or nothing: a daily budget, the paused campaign {brief.name} with {places} targeting"
         f" criteria, its paused ad group with {keywords} paused keywords, and a paused responsive search ad."
     )
     step = _step(account, CAMPAIGN.kind, CAMPAIGN.kind, does, operations)
-    return (yield from settled(_plan(account, "create", step, warnings=list(_warnings(account, brief, now)))))
+    return (yield from settled(_plan(account, "create", step, warnings=list(_warnings(account, brief, days)))))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
@@ -86,7 +87,12 @@ BIDDING = (MANUAL, "ENHANCED_CONVERSION")  # besides TARGET_COST_* and CAP_COST_
 
 def unit(account: Account) -> Unit:
     """Decimal texts in major units, as fine as the currency's minor unit (finer writes are (unverified))."""
-    return Unit(10 ** exponent(currency_of(account), "account.currency"), form="major_text")
+    return _unit(currency_of(account))
+
+
+@cache
+def _unit(currency: str) -> Unit:
+    return Unit(10 ** exponent(currency, "account.currency"), form="major_text")
 
 
 def money(account: Account, amount: str, path: str = "amount") -> dict[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
-from functools import partial
+from functools import cache, partial
 
 from attrs import evolve, frozen
 
@@ -33,14 +33,17 @@ Body = dict[str, Json]
 
 def _create(account: Account, one: Level, does: str, body: Body, *bindings: Binding, parent: str | None = None) -> Step:
     """A step that makes one entity; the answer is a header with its id, and no body."""
-    url, prefix = f"{linkedin.REST}/adAccounts/{{account}}/{one.path}", linkedin.URNS[one.kind]
+    url = f"{linkedin.REST}/adAccounts/{{account}}/{one.path}"
     slots, headers = linkedin.owned(account), linkedin.HEADERS
     request = Request("POST", url, slots, headers=headers, body=body, encoding="json", nature="write")
-    outputs = (
-        Output(ID, CREATED_AT, after=":", decoded=True),
-        Output(URN, CREATED_AT, after=":", decoded=True, prefix=prefix),
-    )
+    outputs = _made(one)
     return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=outputs, empty_ok=True)
+
+
+@cache
+def _made(one: Level) -> tuple[Output, ...]:
+    urn = Output(URN, CREATED_AT, after=":", decoded=True, prefix=linkedin.URNS[one.kind])
+    return Output(ID, CREATED_AT, after=":", decoded=True), urn
 
 
 def _write(account: Account, one: Level, entity_id: str, method: str, headers: Mapping[str, str]) -> Request:

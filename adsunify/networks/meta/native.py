@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
+from functools import cache
 
 from adsunify.errors import InvalidInput, refused
 from adsunify.network import Account, Found, Unit, currency_of, is_number, words
@@ -173,7 +174,11 @@ _UNSEEN = {code: offset for offset, codes in UNSEEN_OFFSETS.items() for code in 
 
 def unit(account: Account) -> Unit:
     """The minor unit that Meta counts the account's currency in; InvalidInput for a currency of neither table."""
-    currency = currency_of(account)
+    return _unit(currency_of(account))
+
+
+@cache
+def _unit(currency: str) -> Unit:
     if currency in _OFFSET:
         return Unit(_OFFSET[currency])
     if currency in _UNSEEN:

@@ -21,6 +21,7 @@ from .tables import AIMS, NETWORK
 from .targeting import countries_of, in_europe, merged, special, targeting_of
 
 ID = "id"
+MADE = (Output(ID, ("/body/id",), text_only=True),)
 CALLED = {"campaign": "campaign", "adGroup": "ad set", "creative": "creative", "ad": "ad"}
 EDGES = {one.kind: one.path for one in NETWORK.levels} | {"creative": "adcreatives"}
 Body = dict[str, Json]
@@ -34,7 +35,7 @@ def _create(account: Account, kind: str, does: str, body: Body, *bindings: Bindi
     """A step that makes one entity under the account; its key is its kind."""
     url, path = f"{meta.GRAPH}/{{account}}/{EDGES[kind]}", {"account": account.native_id}
     request = Request("POST", url, path, body=body, encoding="form_json", nature="write")
-    return Step(kind, kind, does, request, bindings=bindings, outputs=(Output(ID, ("/body/id",), text_only=True),))
+    return Step(kind, kind, does, request, bindings=bindings, outputs=MADE)
 
 
 def _change(
@@ -54,7 +55,7 @@ def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", wa
 # -- create -------------------------------------------------------------------------------------------------------
 
 
-def _campaign(brief: CampaignBrief) -> Body:
+def _campaign(brief: CampaignBrief, targeting: Body) -> Body:
     body: Body = {
         "name": brief.name,
         "objective": AIMS[brief.goal].objective,
@@ -63,12 +64,12 @@ def _campaign(brief: CampaignBrief) -> Body:
         "special_ad_categories": list(brief.platform.special_ad_categories or ()),
     }
     if special(brief):
-        body["special_ad_category_country"] = list(countries_of(targeting_of(brief)))
+        body["special_ad_category_country"] = list(countries_of(targeting))
     # Marketing API since v24.0: required where the campaign has no budget of its own.
     return body | {"is_adset_budget_sharing_enabled": False}
 
 
-def _ad_set(account: Account, brief: CampaignBrief, europe: bool | None) -> Body:
+def _ad_set(account: Account, brief: CampaignBrief, targeting: Body, europe: bool | None) -> Body:
     aim, unit = AIMS[brief.goal], meta.unit(account)
     body: Body = {
         "name": brief.name,
@@ -87,7 +88,7 @@ def _ad_set(account: Account, brief: CampaignBrief, europe: bool | None) -> Body
     body["start_time"] = meta.native_time(brief.schedule.start)
     if brief.schedule.end is not None:
         body["end_time"] = meta.native_time(brief.schedule.end)
-    body["targeting"] = targeting_of(brief)
+    body["targeting"] = targeting
     if europe is not False:
         known = {name: account.extras.get(extra) for extra, name in meta.DSA.items()}
         body |= {name: value for name, value in known.items() if value}
@@ -117,11 +118,12 @@ def _warnings(account: Account, brief: CampaignBrief, europe: bool | None, now: 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad set with the budget, creative where it is new, and ad; all paused."""
-    europe = in_europe(brief)
-    campaign = _create(account, "campaign", "Create the campaign, paused.", _campaign(brief))
+    targeting = targeting_of(brief)
+    europe = in_europe(targeting)
+    campaign = _create(account, "campaign", "Create the campaign, paused.", _campaign(brief, targeting))
     in_campaign = Binding("/body/campaign_id", campaign.key, ID)
     does = "Create the ad set with budget, schedule and targeting, paused."
-    ad_set = _create(account, "adGroup", does, _ad_set(account, brief, europe), in_campaign)
+    ad_set = _create(account, "adGroup", does, _ad_set(account, brief, targeting, europe), in_campaign)
     body: Body = {"name": brief.name, "creative": {}, "status": meta.PAUSED}
     steps, bindings = [campaign, ad_set], [Binding("/body/adset_id", ad_set.key, ID)]
     if brief.creative.existing_id is not None:

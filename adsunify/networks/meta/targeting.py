@@ -106,9 +106,8 @@ def countries_of(targeting: Json) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.partition(":")[0] for one in named if isinstance(one, str)))
 
 
-def in_europe(brief: CampaignBrief) -> bool | None:
+def in_europe(targeting: Mapping[str, Json]) -> bool | None:
     """Whether the EU's Digital Services Act asks who benefits and who pays; None where the targeting does not tell."""
-    targeting = targeting_of(brief)
     countries = countries_of(targeting)
     if not (EU.isdisjoint(countries) and EU_TERRITORIES.isdisjoint(countries)):
         return True
@@ -139,10 +138,10 @@ def category_countries(account: Account, brief: CampaignBrief, now: datetime | N
 
 
 def beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    for extra in DSA if in_europe(brief) else ():
-        if account.extras.get(extra) == "":
-            message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."
-            yield Issue(f"account.extras.{extra}", "required", message)
+    unset = [extra for extra in DSA if account.extras.get(extra) == ""]
+    for extra in unset if unset and in_europe(targeting_of(brief)) else ():
+        message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."
+        yield Issue(f"account.extras.{extra}", "required", message)
 
 
 # -- what an edit says --------------------------------------------------------------------------------------------

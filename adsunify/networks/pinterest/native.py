@@ -91,7 +91,10 @@ def unit(account: Account) -> Unit:
     if currency not in CURRENCIES:
         message = f"Pinterest bills in {', '.join(CURRENCIES)}; this account's currency is none of them."
         raise refused("account.currency", "currency_not_supported", message)
-    return Unit(MICROS)
+    return _UNIT
+
+
+_UNIT = Unit(MICROS)
 
 
 def closed(account: Account) -> Iterator[Issue]:

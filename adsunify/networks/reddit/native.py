@@ -94,7 +94,10 @@ def known_id(entity_id: str) -> str:
 def unit(account: Account) -> Unit:
     """Millionths of the account's currency, whichever it is."""
     currency_of(account)
-    return Unit(MICROS)
+    return _UNIT
+
+
+_UNIT = Unit(MICROS)
 
 
 def native_time(written: str, path: str) -> str:

@@ -34,6 +34,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, NETWORK
 from .targeting import everywhere, merged, not_native
 
 ID = "id"
+MADE = (Output(ID, ("/body/data/id",), text_only=True),)
 STATUS = "configured_status"
 EVERYWHERE = "The targeting names no geolocations: the ads are shown everywhere."
 Body = dict[str, Json]
@@ -53,8 +54,7 @@ def _create(account: Account, one: Level, does: str, entity: Body, parent: str |
     url = f"/ad_accounts/{{account}}/{one.path}"
     request = reddit.sent("POST", url, {"account": account.native_id}, entity)
     bindings = (Binding(f"/body/data/{_member(one)}", under, ID),) if under else ()
-    made = (Output(ID, ("/body/data/id",), text_only=True),)
-    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=made)
+    return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=MADE)
 
 
 def _change(

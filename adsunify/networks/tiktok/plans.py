@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
@@ -47,6 +47,7 @@ Body = dict[str, Json]
 # -- steps --------------------------------------------------------------------------------------------------------
 
 
+@cache
 def _path(flow: tiktok.Create, kind: Kind, verb: str) -> str:
     return f"{tiktok.PREFIX[flow]}/{tiktok.RESOURCES[kind]}/{verb}/"
 
@@ -57,11 +58,16 @@ def _id_name(flow: tiktok.Create, kind: Kind) -> str:
 
 def _create(account: Account, flow: tiktok.Create, kind: Kind, does: str, body: Body, *bindings: Binding) -> Step:
     """A step that makes one entity. API for Business: an ad has no request_id, so nothing tells a repeat."""
-    at = "/body/data/ad_ids/0" if (flow, kind) == (tiktok.MANUAL, "ad") else f"/body/data/{_id_name(flow, kind)}"
     request = tiktok.posted(account, _path(flow, kind, "create"), body)
     marks = () if kind == "ad" else (REQUEST_ID,)
-    outputs = (Output(ID, (at,), text_only=True),)
+    outputs = _made(flow, kind)
     return Step(kind, kind, does, request, bindings=bindings, outputs=outputs, promises=DONE, marks=marks)
+
+
+@cache
+def _made(flow: tiktok.Create, kind: Kind) -> tuple[Output, ...]:
+    at = "/body/data/ad_ids/0" if (flow, kind) == (tiktok.MANUAL, "ad") else f"/body/data/{_id_name(flow, kind)}"
+    return (Output(ID, (at,), text_only=True),)
 
 
 def _plan(account: Account, action: Action, *steps: Step, risk: Risk = "low", warnings: Sequence[str] = ()) -> Plan:

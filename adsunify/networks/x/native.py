@@ -8,6 +8,7 @@ import hmac
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
+from functools import cache
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
@@ -98,7 +99,11 @@ _DIGITS = {**dict.fromkeys(words("VND KRW CLP JPY"), 0), **dict.fromkeys(words("
 
 def unit(account: Account) -> Unit:
     """Micros of the funding instrument's currency, as fine as X holds it (INVALID_DENOMINATION otherwise)."""
-    currency = currency_of(account)
+    return _unit(currency_of(account))
+
+
+@cache
+def _unit(currency: str) -> Unit:
     exponent(currency, "account.currency")  # refuses what is no currency
     return Unit(1_000_000, step=10 ** (6 - _DIGITS.get(currency, 2)))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 
 from attrs import evolve
 
@@ -36,6 +37,7 @@ from .targeting import (
 
 ID = "id"
 """The output of every step: the id of what was made, or the ids in the order sent."""
+MADE = (Output(ID, ("/body/data/id",)),)
 TARGETING = "targeting"
 CALLED = {"campaign": "campaign", "adGroup": "line item", "ad": "promoted post"}
 BORN_ACTIVE = "X makes a promoted post active at once and never pauses it; only the paused line item holds it back."
@@ -50,9 +52,14 @@ def _create(
 ) -> Step:
     """A step that makes one entity. Posts are answered by a list, as many as were named."""
     request = x.call("POST", f"/accounts/{{account}}/{one.path}", query, nature="write", account=account.native_id)
-    places = [f"/body/data/{position}/id" for position in range(posts)] if one is POST else ["/body/data/id"]
-    outputs = tuple(Output(f"{ID}{number}" if number > 1 else ID, (at,)) for number, at in enumerate(places, 1))
+    outputs = _posted(posts) if one is POST else MADE
     return Step(one.kind, one.kind, does, request, parent=parent, bindings=bindings, outputs=outputs)
+
+
+@cache
+def _posted(posts: int) -> tuple[Output, ...]:
+    places = [f"/body/data/{position}/id" for position in range(posts)]
+    return tuple(Output(f"{ID}{number}" if number > 1 else ID, (at,)) for number, at in enumerate(places, 1))
 
 
 def _single(account: Account, one: Level, method: str, entity_id: str, query: Query) -> Request:
