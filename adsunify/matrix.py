@@ -8,6 +8,11 @@ from .network import Format, Level, Network
 from .networks import ADAPTERS, adapter
 
 LOGINS = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}
+EDITABLE = (
+    "What the `fields` of an edit can change. One of them may be locked on some entities: a budget that stands on the",
+    "campaign, a start that has passed, an entity that is archived. The entity's settings say so, with the reason.",
+)
+LOCKED = "What the settings show as well, and no edit can change."
 
 
 def matrix() -> str:
@@ -33,7 +38,15 @@ def matrix() -> str:
             "",
             "## Editable fields",
             "",
-            *table(("network", "level", "fields"), _settings(networks)),
+            *EDITABLE,
+            "",
+            *table(("network", "level", "fields"), _editable(networks)),
+            "",
+            "## Locked fields",
+            "",
+            LOCKED,
+            "",
+            *table(("network", "level", "fields", "reason"), _locked(networks)),
             "",
             "## Metrics and catalogs",
             "",
@@ -106,12 +119,25 @@ def _settable(level: Level) -> tuple[str, str]:
     return level.settable.get("active", ""), level.settable.get("paused", "")
 
 
-def _settings(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+def _editable(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
     for network in networks:
         for level in network.levels:
-            fields = [setting.field for setting in network.settings if setting.level == level.kind]
+            rows = (setting for setting in network.settings if setting.level == level.kind)
+            fields = [setting.field for setting in rows if not isinstance(setting.lock, str)]
             if fields:
                 yield network.code, level.kind, ", ".join(fields)
+
+
+def _locked(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    """One row for each reason; a lock that is a function is one of some entities only."""
+    for network in networks:
+        for level in network.levels:
+            fields: dict[str, list[str]] = {}
+            for setting in network.settings:
+                if setting.level == level.kind and isinstance(setting.lock, str):
+                    fields.setdefault(setting.lock, []).append(setting.field)
+            for reason, names in fields.items():
+                yield network.code, level.kind, ", ".join(names), reason
 
 
 def _reading(networks: Iterable[Network]) -> Iterator[Sequence[str]]:

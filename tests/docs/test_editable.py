@@ -1,0 +1,90 @@
+"""What the documentation calls editable and locked, held against what the checks accept of an edit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from adsunify.editing import Edit, edited, lock_reason, settings_of
+from adsunify.errors import AdsunifyError, InvalidInput
+from adsunify.network import Account
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.reading import drive
+from adsunify.steps import Kind
+from adsunify.wire import Json
+from tests.contract.cases import own_cases
+from tests.contract.recorded import Conversation
+
+PAGE = (Path(__file__).parents[2] / "docs" / "networks.md").read_text()
+LINE_ITEM = {"objective": "REACH", "daily_budget_amount_local_micro": 20_000_000}
+"""What no recorded line item of X has: a budget of its own, and an objective that takes a frequency cap."""
+
+
+def documented(heading: str) -> dict[tuple[str, str], dict[str, str]]:
+    """Network and level to the fields of the table below a heading, each with the reason, if the table has one."""
+    section = PAGE.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("|")][2:]
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for network, level, fields, *reason in rows:
+        found.setdefault((network, level), {}).update(dict.fromkeys(fields.split(", "), "".join(reason)))
+    return found
+
+
+@cache
+def entities() -> Mapping[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]]:
+    """The entities of the recorded cases, as an edit reads them."""
+    found: dict[tuple[str, str], list[tuple[Account, Mapping[str, Json]]]] = {}
+    for case in own_cases():
+        if case.kind not in ("settings", "edit"):
+            continue
+        kind, network = case.input["kind"], case.network
+        flow = adapter(network).reads.editable(case.account, kind, case.input["entityId"])
+        try:
+            native = drive(flow, Conversation(network, case.exchange).answer).native
+        except AdsunifyError:  # the case is about an entity that cannot be read
+            continue
+        found.setdefault((network, kind), []).append((case.account, native))
+        if (network, kind) == ("x", "adGroup"):
+            found[network, kind].append((case.account, {**native, **LINE_ITEM}))
+    return found
+
+
+def refusals(
+    network: str, kind: Kind, account: Account, native: Mapping[str, Json], field: str, value: str = "1"
+) -> Iterator[str]:
+    """The codes with which an edit of one field is refused at that field."""
+    try:
+        edited(adapter(network).network, account, kind, native, Edit({field: value}), None)
+    except InvalidInput as problem:
+        yield from (issue.code for issue in problem.issues if issue.path == f"fields.{field}")
+
+
+LEVELS = sorted(documented("Editable fields") | documented("Locked fields"))
+
+
+def test_every_setting_stands_in_one_of_the_tables() -> None:
+    tables = documented("Editable fields"), documented("Locked fields")
+    for code in ADAPTERS:
+        network = adapter(code).network
+        for level in network.levels:
+            there = [name for table in tables for name in table.get((code, level.kind), ())]
+            assert sorted(there) == sorted(one.field for one in network.settings if one.level == level.kind)
+
+
+@pytest.mark.parametrize(("network", "kind"), LEVELS)
+def test_an_edit_takes_what_is_editable_and_refuses_what_is_locked(network: str, kind: Kind) -> None:
+    editable = documented("Editable fields").get((network, kind), {})
+    locked = documented("Locked fields").get((network, kind), {})
+    known = entities()[network, kind]
+    for field in editable:
+        tries = ((*one, value) for one in known for value in ("1", ""))  # some can be cleared only
+        answers = (set(refusals(network, kind, account, native, field, value)) for account, native, value in tries)
+        assert any(not codes & {"locked", "not_supported"} for codes in answers), f"{field} is locked everywhere"
+    reasons = {setting.field: setting for setting in settings_of(adapter(network).network, kind)}
+    for field, reason in locked.items():
+        for account, native in known:
+            assert list(refusals(network, kind, account, native, field)) == ["locked"], field
+            assert lock_reason(reasons[field], native, None) == reason
