@@ -274,7 +274,7 @@ def change_json(change: Change) -> dict[str, Json]:
 class Plan:
     """What one operation will do: at least one step. Build it with :func:`planned`, which checks it.
 
-    A plan is never changed, so its bytes are written once, when they are asked for.
+    A plan is never changed, so its JSON and bytes are written once, when they are asked for.
     """
 
     network: str
@@ -295,8 +295,9 @@ class Plan:
         """The SHA-256 of :attr:`stored`."""
         return _digest(self.stored)
 
-    def to_json(self) -> dict[str, Json]:
-        """As JSON, defaults left out; the digest is not part of it."""
+    @cached_property
+    def as_json(self) -> Mapping[str, Json]:
+        """As JSON, defaults left out; the digest is not part of it. It is shared: nobody changes it."""
         value: dict[str, Json] = {
             "network": self.network,
             "action": self.action,
@@ -339,7 +340,7 @@ def plan_json(stored: bytes, digest: str) -> dict[str, Json]:
 
 def plan_bytes(plan: Plan) -> bytes:
     """The canonical bytes of a plan, written anew; ``plan.stored`` holds them."""
-    return canonical(plan.to_json())
+    return canonical(plan.as_json)
 
 
 def planned(

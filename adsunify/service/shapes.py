@@ -19,7 +19,7 @@ REMEMBERED = 256
 
 def plan_view(plan: Plan) -> dict[str, Json]:
     """The plan as a reviewer reads it."""
-    return _view(plan.to_json(), plan.digest)
+    return _view(plan.as_json, plan.digest)
 
 
 @lru_cache(REMEMBERED)
