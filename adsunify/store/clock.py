@@ -34,17 +34,20 @@ class Clock:
     def now(self) -> int:
         """The time; never earlier than any it gave before."""
         at = max(self._read_wall(), self._offset + self._read_monotonic())
+        if at <= self._newest:
+            return self._newest
         with self._lock:
             self._newest = max(self._newest, at)
             return self._newest
 
     def saw(self, at: int | None) -> None:
         """A stored timestamp was read: the time is not before it."""
-        if at is not None:
-            with self._lock:
-                self._newest = max(self._newest, at)
-                # and it goes on from there, or leases and waits would stand still until the wall has caught up
-                self._offset = max(self._offset, at - self._read_monotonic())
+        if at is None or at - self._read_monotonic() <= self._offset:  # so the time was past it already
+            return
+        with self._lock:
+            self._newest = max(self._newest, at)
+            # and it goes on from there, or leases and waits would stand still until the wall has caught up
+            self._offset = max(self._offset, at - self._read_monotonic())
 
 
 RANDOM_BYTES = 16

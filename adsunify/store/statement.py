@@ -41,7 +41,7 @@ class _Compiled:
 
     def bound(self, values: Values) -> list[Any]:
         """The values by position, as the driver takes them."""
-        all_ = {**self.given, **values}
+        all_ = {**self.given, **values} if self.given else values
         bound = [all_[name] for name in self.names]
         for position, process in self.written:
             bound[position] = process(bound[position])
