@@ -14,7 +14,7 @@ from adsunify import vault
 from adsunify.actor import Role
 from adsunify.errors import refused
 from adsunify.service import accounts, people, rotating
-from adsunify.service.opening import SECRET_KEYS, key_ring, ring_path
+from adsunify.service.opening import SECRET_KEYS, key_ring, ring_beside
 from adsunify.store import Store, open_store
 from adsunify.wire import Json, dumps
 
@@ -63,9 +63,10 @@ def admin() -> None:
 def init(workspace: str, email: str, password: str | None, database: str, as_json: bool) -> None:
     """Make a workspace with its first admin.
 
-    The password and a write-enabled API key are shown this once.
+    The password and a write-enabled API key are shown this once. A workspace that has people is refused: `adsunify
+    admin user` adds others to it.
     """
-    made = with_store(database, lambda store: people.add(store, workspace, email, "admin", password))
+    made = with_store(database, lambda store: people.found(store, workspace, email, password))
     _show(made, as_json)
 
 
@@ -161,19 +162,22 @@ def keys() -> None:
 @database_option
 @json_option
 def new(database: str, as_json: bool) -> None:
-    """Make a new key for the front of the ring.
+    """Make a new key for the front of the ring, or the first key.
 
     Where the ring is the file beside an SQLite database, the key is put in front there: start the server again, then
-    `adsunify admin keys rotate`. Where it is ADSUNIFY_SECRET_KEYS, the key is shown this once, for you to put it there.
+    `adsunify admin keys rotate`. Where it is ADSUNIFY_SECRET_KEYS, or there is no ring yet, the key is shown this once,
+    for you to put it there.
     """
-    file = ring_path(database, os.environ)
-    if file is None:
-        vault.parse_ring(os.environ[SECRET_KEYS])
-        ((id_, key),) = vault.new_ring().keys.items()
-        made: dict[str, Json] = {"newest": id_, "key": vault.written(id_, key)}
-    else:
-        made = {"newest": vault.add_key(file).newest, "file": str(file)}
-    _show(made, as_json)
+    ring, file = os.environ.get(SECRET_KEYS), ring_beside(database)
+    if ring:
+        vault.parse_ring(ring)
+    elif file is not None and file.exists():
+        _show({"newest": vault.add_key(file).newest, "file": str(file)}, as_json)
+        return
+    ((id_, key),) = vault.new_ring().keys.items()
+    _show({"newest": id_, "key": vault.written(id_, key)}, as_json)
+    place = f"in front of the others in {SECRET_KEYS}" if ring else f"into {SECRET_KEYS} wherever adsunify runs"
+    click.echo(f"Put the key {place}, and keep it: without it no connection works.", err=True)
 
 
 @keys.command("rotate")

@@ -12,7 +12,6 @@ from attrs import frozen
 from click.core import ParameterSource
 
 from adsunify.client import Ads
-from adsunify.client.doors import LOCAL
 from adsunify.errors import refused
 from adsunify.service.opening import DATABASE
 
@@ -56,7 +55,7 @@ class Where:
 
     url: str
     token: str | None
-    workspace: str
+    workspace: str | None
 
     @property
     def remote(self) -> bool:
@@ -79,7 +78,11 @@ def anywhere(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(where=_where(database, server, token, workspace), **more)
 
     for option in (
-        click.option("--workspace", metavar="NAME", help=f"The workspace in the store.  [default: {LOCAL}]"),
+        click.option(
+            "--workspace",
+            metavar="NAME",
+            help="The workspace in the store.  [default: the only one; a new store's is local]",
+        ),
         click.option(
             "--token", envvar=TOKEN, show_envvar=True, type=Secret(), help="The server's bearer token; - asks for it."
         ),
@@ -98,7 +101,7 @@ def _where(database: str, server: str | None, token: str | None, workspace: str 
     if server is None or "database" in written:
         if "token" in written:
             raise refused("--token", "not_supported", "goes with --server, not with a store.")
-        return Where(database, None, workspace or LOCAL)
+        return Where(database, None, workspace)
     if workspace is not None:
         raise refused("--workspace", "not_supported", "goes with a store; at a server, the token says which it is.")
-    return Where(server, token, LOCAL)
+    return Where(server, token, None)

@@ -14,7 +14,7 @@ from adsunify.contract import BY_ID, Call
 from adsunify.errors import refused
 from adsunify.wire import Json, dumps
 
-from .doors import LOCAL, Door, open_door
+from .doors import Door, open_door
 from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
@@ -23,14 +23,21 @@ NOT_OPEN = "open the client first: with Ads(...) as ads"
 
 
 class AsyncAds:
-    """All of the contract over one door. Open it with ``async with``."""
+    """All of the contract over one door. Open it with ``async with``.
+
+    ``url`` is a server's (``https://...``, with its ``token``), or that of a database. A new database is given a
+    workspace, ``local`` or as ``workspace`` names it, and the user ``local`` as its admin. One that has workspaces is
+    never given another, nor another member: ``workspace`` names one of them, and may be left out where there is only
+    one; the client then acts as the user ``local`` where he is a member, and otherwise as the workspace's first admin,
+    in whose name it writes, with the credential ``local``.
+    """
 
     def __init__(
         self,
         url: str = "sqlite:///adsunify.db",
         *,
         token: str | None = None,
-        workspace: str = LOCAL,
+        workspace: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._url, self._token, self._workspace = url, token, workspace

@@ -14,14 +14,13 @@ from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import ProviderThrottled, ProviderUnreadable, refused
 from adsunify.problems import error_from
 from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
+from adsunify.service.people import embedded
 from adsunify.wire import Json, dumps, loads
 
 if TYPE_CHECKING:
     import httpx
 
     from adsunify.service.core import Service
-
-LOCAL = "local"
 
 
 class Door(Protocol):
@@ -36,7 +35,7 @@ class Door(Protocol):
 
 @frozen
 class LocalDoor:
-    """A store of our own, as the user ``local`` of a workspace: an admin who may write."""
+    """A store of our own, as :func:`adsunify.service.people.embedded` says."""
 
     service: Service
     actor: Actor
@@ -93,12 +92,15 @@ class RemoteDoor:
         await self.client.aclose()
 
 
-async def open_door(url: str, token: str | None, workspace: str, environment: Mapping[str, str]) -> Door:
-    """The server at an http(s) address, or a database, migrated. Raises InvalidInput, StoreError."""
+async def open_door(url: str, token: str | None, workspace: str | None, environment: Mapping[str, str]) -> Door:
+    """The server at an http(s) address, or a database, migrated, and a workspace in it as :func:`embedded` chooses it.
+
+    Raises InvalidInput, StoreError.
+    """
     if url.startswith(("http://", "https://")):
         return _remote(url, token)
     if token is not None:
-        raise refused("token", "not_supported", "goes with a server's address, not with a database.")
+        raise refused("token", "not_supported", "goes with a server, whose address begins with http:// or https://.")
     opened = await open_service(
         url,
         environment,
@@ -106,7 +108,7 @@ async def open_door(url: str, token: str | None, workspace: str, environment: Ma
         sandbox_url=environment.get(SANDBOX_URL) or None,
     )
     try:
-        return LocalDoor(opened.service, await _local(opened.service, workspace))
+        return LocalDoor(opened.service, await embedded(opened.service.store, workspace))
     except BaseException:
         await opened.service.close()
         raise
@@ -125,12 +127,3 @@ def _remote(url: str, token: str | None) -> RemoteDoor:
             trust_env=False,
         )
     )
-
-
-async def _local(service: Service, workspace: str) -> Actor:
-    from adsunify.store import people
-
-    home = await service.store.write(people.ensure_workspace, workspace, service.store.clock)
-    user = await service.store.write(people.ensure_user, LOCAL, service.store.clock)
-    await service.store.write(people.set_membership, home.id, user.id, "admin", service.store.clock)
-    return Actor(home.id, user.id, LOCAL, "admin", True, "local")

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 from adsunify.wire import Json
 
 from .asynchronous import NOT_OPEN, AsyncAds
-from .doors import LOCAL
 from .records import Account, Brief, Connection, Operation
 
 T = TypeVar("T")
@@ -28,7 +27,7 @@ class Ads:
         url: str = "sqlite:///adsunify.db",
         *,
         token: str | None = None,
-        workspace: str = LOCAL,
+        workspace: str | None = None,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         self._ads = AsyncAds(url, token=token, workspace=workspace, environment=environment)

@@ -31,6 +31,7 @@ FAILURES = "ADSUNIFY_BAD_TOKENS_PER_MINUTE"
 REGISTRATIONS = "ADSUNIFY_REGISTRATIONS_PER_HOUR"
 PROXIES = "ADSUNIFY_PROXIES"
 SANDBOX_SECRET = "sandbox-secret"
+FIRST_KEY = "`adsunify admin keys new` makes a first key."
 DEFAULT_BASE_URL = "http://127.0.0.1:8080"
 
 
@@ -87,7 +88,7 @@ def key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:
     if file is None:
         return parse_ring(environment[SECRET_KEYS])
     if not file.exists():
-        raise refused(SECRET_KEYS, "required", f"is needed: there is no key file {file}.")
+        raise refused(SECRET_KEYS, "required", f"is needed: there is no key file {file}. {FIRST_KEY}")
     return ring_file(file)[0]
 
 
@@ -103,7 +104,7 @@ def applications(environment: Mapping[str, str], sandbox: bool) -> dict[str, App
             apps[code] = App(client_id, client_secret)
         else:
             name = f"ADSUNIFY_{code.upper()}_CLIENT_ID"
-            raise refused(name, "incomplete", "and its _CLIENT_SECRET are set together, or neither.")
+            raise refused(name, "incomplete", "and its _CLIENT_SECRET must be set together, or neither.")
     return apps
 
 
@@ -113,16 +114,26 @@ def ring_path(database: str, environment: Mapping[str, str]) -> Path | None:
     if written:
         parse_ring(written)
         return None
+    file = ring_beside(database)
+    if file is None:
+        raise refused(
+            SECRET_KEYS,
+            "required",
+            f"is needed with PostgreSQL: the key ring that seals stored credentials. {FIRST_KEY}",
+        )
+    return file
+
+
+def ring_beside(database: str) -> Path | None:
+    """Where the file of keys stands, or would stand, beside an SQLite file; None with PostgreSQL."""
     parts = urlsplit(database)
-    if parts.scheme in ("postgresql", "postgres"):
-        raise refused(SECRET_KEYS, "required", "is needed with PostgreSQL: the key ring that seals stored credentials.")
-    return Path(f"{unquote(parts.path[1:])}.keys")
+    return None if parts.scheme in ("postgresql", "postgres") else Path(f"{unquote(parts.path[1:])}.keys")
 
 
 def _base(url: str) -> str:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/") or parts.query:
-        raise refused(BASE_URL, "malformed", "is an http or https address without a path.")
+        raise refused(BASE_URL, "malformed", "must be an http or https address without a path.")
     return f"{parts.scheme}://{parts.netloc}"
 
 
@@ -141,5 +152,5 @@ def _number(environment: Mapping[str, str], name: str, usual: int, least: int, m
     if not written:
         return usual
     if not re.fullmatch("[0-9]{1,9}", written) or not least <= int(written) <= most:
-        raise refused(name, "out_of_range", f"is a whole number from {least} to {most}.")
+        raise refused(name, "out_of_range", f"must be a whole number from {least} to {most}.")
     return int(written)

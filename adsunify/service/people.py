@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Callable
+from functools import partial
 
 from sqlalchemy import Connection
 
-from adsunify.actor import Role
+from adsunify.actor import Actor, Role
 from adsunify.errors import NotFound, refused
 from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
@@ -19,6 +21,8 @@ from .access import hashed, new_key
 MEMORY_KIB, PASSES, LANES = 19 * 1024, 2, 1
 """OWASP's first choice for Argon2id."""
 SHORTEST_PASSWORD = 8
+LOCAL = "local"
+"""The library, in a store that it opens itself: its credential, its user, and its workspace."""
 
 
 def hash_password(password: str) -> str:
@@ -41,28 +45,34 @@ def password_matches(password: str, kept: str) -> bool:
     return True
 
 
+async def found(store: Store, workspace: str, email: str, password: str | None) -> dict[str, Json]:
+    """Make a workspace with its first admin, who has a new API key; the secrets are in the answer only.
+
+    ``password`` as for :func:`add`. Raises InvalidInput, also for a workspace that has people already.
+    """
+    return await _with_key(
+        store, partial(_founded, name=workspace.strip(), clock=store.clock), email, "admin", password
+    )
+
+
 async def add(store: Store, workspace: str, email: str, role: Role, password: str | None) -> dict[str, Json]:
-    """Add a person (and the workspace, where there is none) with a new API key; the secrets are in the answer only.
+    """Add a person to a workspace that there is, with a new API key; the secrets are in the answer only.
 
     ``password`` None makes one for a person who has none, and keeps that of a person who has (then the answer's is
     None). Raises InvalidInput.
     """
+    return await _with_key(store, partial(_workspace, name=workspace), email, role, password)
+
+
+async def _with_key(
+    store: Store, home_in: Callable[[Connection], WorkspaceRecord], email: str, role: Role, password: str | None
+) -> dict[str, Json]:
     if "@" not in email or len(email) > 254:
-        raise refused("email", "malformed", "is an e-mail address.")
-    if not workspace.strip():
-        raise refused("workspace", "required", "needs a name.")
+        raise refused("email", "malformed", "must be an e-mail address.")
     chosen = _chosen(password)
     prefix, secret = new_key()
     home, person = await store.write(
-        _add,
-        workspace.strip(),
-        email,
-        role,
-        hash_password(chosen),
-        password is not None,
-        prefix,
-        hashed(secret),
-        store.clock,
+        _add, home_in, email, role, hash_password(chosen), password is not None, prefix, hashed(secret), store.clock
     )
     return {
         "workspaceId": home.id,
@@ -75,7 +85,7 @@ async def add(store: Store, workspace: str, email: str, role: Role, password: st
 
 def _add(
     connection: Connection,
-    workspace: str,
+    home_in: Callable[[Connection], WorkspaceRecord],
     email: str,
     role: Role,
     password_hash: str,
@@ -85,7 +95,7 @@ def _add(
     clock: Clock,
 ) -> tuple[WorkspaceRecord, UserRecord]:
     """The workspace, and the person as he was before: without a password, if he is new."""
-    home = people.ensure_workspace(connection, workspace, clock)
+    home = home_in(connection)
     person = people.ensure_user(connection, email, clock)
     if role != "admin":
         _keep_an_admin(connection, home, person)
@@ -96,10 +106,79 @@ def _add(
     return home, person
 
 
+def _founded(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
+    if not name:
+        raise refused("workspace", "required", "needs a name.")
+    home = people.ensure_workspace(connection, name, clock)
+    if people.members(connection, home.id):  # of two who found it at once, the second waited for these
+        raise refused("workspace", "taken", "is there already; `adsunify admin user` adds people to it.")
+    return home
+
+
+def _workspace(connection: Connection, name: str | None) -> WorkspaceRecord:
+    """The workspace with this name; None: the only one. InvalidInput, with their names, where it is not clear."""
+    every = people.every_workspace(connection)
+    if name is None and len(every) == 1:
+        return every[0]
+    for one in every:
+        if name is not None and one.name == name.strip():
+            return one
+    names = ", ".join(one.name for one in every)
+    there = f"there are: {names}." if names else "there is none yet: `adsunify admin init` makes one."
+    if name is None:
+        raise refused("workspace", "required", f"is needed; {there}")
+    raise refused("workspace", "choice", f"names no workspace; {there}")
+
+
+# -- the library --------------------------------------------------------------------------------------------------
+
+
+async def embedded(store: Store, workspace: str | None) -> Actor:
+    """Who the library is, and the command line, in a store that it opens itself. Its credential is ``local``.
+
+    A store without workspaces is given one, ``local`` or as it is named, with the user ``local`` as its admin. A store
+    that has workspaces is opened as it is: in the one that is named, or the only one; as the user ``local`` where he
+    is a member, and otherwise as whoever has been an admin of it the longest, since who holds a database and its keys
+    has an admin's power. Nobody and nothing is added to it. Raises InvalidInput for a workspace that there is not.
+    """
+    actor = await store.read(_standing, workspace)
+    return actor if actor is not None else await store.write(_settled, workspace, store.clock)
+
+
+def _standing(connection: Connection, workspace: str | None) -> Actor | None:
+    """The actor in the store as it is; None where nobody is there yet."""
+    if not people.every_workspace(connection):
+        return None
+    home = _workspace(connection, workspace)
+    local = people.user_with_email(connection, LOCAL)
+    acting = None if local is None else people.membership(connection, home.id, local.id)
+    if acting is None:
+        admins = [one for one in people.members(connection, home.id) if one.role == "admin"]
+        acting = min(admins, key=lambda one: (one.created_at, one.user_id), default=None)
+    return None if acting is None else Actor(home.id, acting.user_id, LOCAL, acting.role, True, "local")
+
+
+def _settled(connection: Connection, workspace: str | None, clock: Clock) -> Actor:
+    """The actor, in a store where nobody was."""
+    actor = _standing(connection, workspace)  # another process may have been quicker
+    if actor is not None:
+        return actor
+    if people.every_workspace(connection):
+        home = _workspace(connection, workspace)
+    else:
+        home = _founded(connection, LOCAL if workspace is None else workspace.strip(), clock)
+    person = people.ensure_user(connection, LOCAL, clock)
+    people.set_membership(connection, home.id, person.id, "admin", clock)
+    return Actor(home.id, person.id, LOCAL, "admin", True, "local")
+
+
+# -- passwords, roles ---------------------------------------------------------------------------------------------
+
+
 def _chosen(password: str | None) -> str:
     """A password as it was given, or a new one."""
     if password is not None and len(password) < SHORTEST_PASSWORD:
-        raise refused("password", "too_short", f"has at least {SHORTEST_PASSWORD} characters.")
+        raise refused("password", "too_short", f"must have at least {SHORTEST_PASSWORD} characters.")
     return secrets.token_urlsafe(15) if password is None else password
 
 
@@ -155,7 +234,7 @@ def _remove(connection: Connection, workspace: str, email: str, clock: Clock) ->
 
 
 def _member(connection: Connection, workspace: str, email: str) -> tuple[WorkspaceRecord, UserRecord]:
-    home = people.workspace_named(connection, workspace.strip())
+    home = _workspace(connection, workspace)
     person = people.user_with_email(connection, email)
     if person is None or people.membership(connection, home.id, person.id) is None:
         raise NotFound("Nobody with this e-mail address belongs to the workspace.")
@@ -170,20 +249,13 @@ def _keep_an_admin(connection: Connection, home: WorkspaceRecord, person: UserRe
 async def approval(store: Store, workspace: str | None, required: bool | None) -> dict[str, Json]:
     """Say, and where ``required`` is given set, whether a person must approve before anything is executed.
 
-    ``workspace`` None: the only one. Raises NotFound, InvalidInput where there are several.
+    ``workspace`` None: the only one. Raises InvalidInput where there are several, or there is no such one.
     """
     return await store.write(_approval, workspace, required)
 
 
 def _approval(connection: Connection, workspace: str | None, required: bool | None) -> dict[str, Json]:
-    if workspace is None:
-        every = people.every_workspace(connection)
-        if len(every) != 1:
-            names = ", ".join(one.name for one in every) or "none yet"
-            raise refused("workspace", "required", f"is needed; there are: {names}.")
-        home = every[0]
-    else:
-        home = people.workspace_named(connection, workspace.strip())
+    home = _workspace(connection, workspace)
     if required is not None:
         people.require_approval(connection, home.id, required)
         home = people.workspace(connection, home.id)

@@ -212,12 +212,14 @@ def test_a_server_that_is_not_there() -> None:
 
 
 def test_workspaces_of_a_store(place: Callable[[str], Place]) -> None:
+    """A new store's workspace is named, or ``local``; there is never another by itself."""
     one = place("workspaces")
     made = one.ads("connect", "chatgpt", "--workspace", "shop", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data
-    assert one.ads("accounts", "--json").data == []
-    assert [found["accountId"] for found in one.ads("accounts", "--workspace", "shop", "--json").data] == made[
-        "accounts"
-    ]
+    for named in ((), ("--workspace", "shop"), ("--workspace", " shop ")):
+        assert [found["accountId"] for found in one.ads("accounts", *named, "--json").data] == made["accounts"]
+    for wrong in ("local", ""):
+        ran = one.ads("accounts", "--workspace", wrong)
+        assert ran.code == 2 and "there are: shop." in ran.err
 
 
 def test_a_token_is_read_from_standard_input(served: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ from adsunify.store import Store, agents, keys, open_store, people, sessions
 from adsunify.store.schema import oauth_clients
 
 from .conftest import Place
+from .running import BRIEF, run
 from .test_daily import KEY, NEVER
 
 SHOP = ("--workspace", "shop")
@@ -147,7 +148,7 @@ def test_approval(shop: Place) -> None:
     shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
     ran = shop.ads("admin", "workspace", "--require-approval")
     assert ran.code == 2 and "bakery, shop" in ran.err
-    assert shop.ads("admin", "workspace", "--workspace", "butcher").code == 1
+    assert shop.ads("admin", "workspace", "--workspace", "butcher").code == 2
 
 
 def test_extras_of_an_account(shop: Place) -> None:
@@ -192,10 +193,14 @@ async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_se
         store = await open_store(url)
         for turn in range(8):
             shop = f"shop {turn}"
-            for name in ("ada", "bob"):
-                await upkeep.add(store, shop, f"{name}@shop.example", "admin", None)
+            made = await asyncio.gather(
+                *(upkeep.found(store, shop, f"{name}@shop.example", None) for name in ("ada", "eve")),
+                return_exceptions=True,
+            )
+            (first,) = [one["email"] for one in made if isinstance(one, dict)]  # the other is refused
+            await upkeep.add(store, shop, "bob@shop.example", "admin", None)
             done = await asyncio.gather(
-                *(upkeep.remove(store, shop, f"{name}@shop.example") for name in ("ada", "bob")),
+                *(upkeep.remove(store, shop, str(email)) for email in (first, "bob@shop.example")),
                 return_exceptions=True,
             )
             assert [type(one) for one in done].count(InvalidInput) == 1
@@ -243,8 +248,92 @@ def test_what_no_key_opens_is_told(shop: Place) -> None:
     assert "connections" in ran.err and "credentials" in ran.err
 
 
-def test_a_ring_that_is_not_there(place: Callable[[str], Place]) -> None:
-    one = place("ringless")
-    for command in ("new", "rotate"):
-        ran = one.ads("admin", "keys", command)
-        assert ran.code == 2 and "key file" in ran.err
+@pytest.mark.parametrize("database", ["sqlite:///never/none.db", "postgresql://nobody@127.0.0.1:1/none"])
+def test_the_first_key_of_a_ring(database: str) -> None:
+    """Nothing is there yet, and nothing is made: what is shown is the whole ring."""
+    ran = run("admin", "keys", "new", "--database", database, "--json")
+    made = ran.data
+    ring = vault.parse_ring(made["key"])
+    assert ring.newest == made["newest"] and set(made) == {"newest", "key"}
+    assert "ADSUNIFY_SECRET_KEYS" in ran.err and not Path("never").exists()
+    rotate = ("admin", "keys", "rotate", "--database", database)
+    assert "adsunify admin keys new" in run(*rotate).err, "whoever misses a ring is told how to make one"
+    assert run(*rotate).code == 2
+
+
+def test_a_ring_that_is_none() -> None:
+    ran = run("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS="nonsense")
+    assert (ran.code, ran.out) == (2, "")
+
+
+# -- workspaces ---------------------------------------------------------------------------------------------------
+
+
+async def _everyone(store: Store) -> dict[str, list[tuple[str, str]]]:
+    """Who belongs to each workspace, and as what."""
+
+    def read(connection: Connection) -> dict[str, list[tuple[str, str]]]:
+        return {
+            home.name: [
+                (people.user(connection, one.user_id).email, one.role) for one in people.members(connection, home.id)
+            ]
+            for home in people.every_workspace(connection)
+        }
+
+    return await store.read(read)
+
+
+def test_reading_a_teams_store_adds_nobody_and_nothing(shop: Place) -> None:
+    before = stored(shop, _everyone)
+    assert before == {"shop": [("ada@shop.example", "admin")]}
+    assert shop.ads("accounts", "--json").data == [], "the only workspace"
+    assert shop.ads("operations", *SHOP, "--json").data == []
+    ran = shop.ads("accounts", "--workspace", "zzz")
+    assert (ran.code, ran.out) == (2, "") and "workspace: names no workspace; there are: shop." in ran.err
+    assert stored(shop, _everyone) == before
+    shop.ads("admin", "init", "--workspace", "bakery", "--email", "bob@bakery.example")
+    ran = shop.ads("accounts")
+    assert ran.code == 2 and "workspace: is needed; there are: bakery, shop." in ran.err
+    assert shop.ads("accounts", "--workspace", "bakery").code == 0
+
+
+def test_who_opens_a_teams_store_writes_as_its_first_admin(shop: Place) -> None:
+    user(shop, "add", "bob@shop.example", "--role", "admin")
+    before = stored(shop, _everyone)
+    (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    made = shop.ads("create", account, BRIEF, "--json").data
+    done = shop.ads("execute", made["id"], "--confirmed", "--json").data
+    assert done["status"] == "succeeded"
+    ada = stored(shop, lambda store: store.read(people.user_with_email, "ada@shop.example"))
+    assert done["createdBy"] == {"userId": ada.id, "credential": "local"}
+    assert stored(shop, _everyone) == before
+
+
+def test_a_workspace_of_ones_own_with_people_in_it(place: Callable[[str], Place]) -> None:
+    """The user ``local`` stays who the library is, and is what the others made him."""
+    one = place("mixed")
+    assert one.ads("accounts", "--json").data == []
+    assert stored(one, _everyone) == {"local": [("local", "admin")]}
+    added = ("admin", "user", "--workspace", "local", "--email", "ada@shop.example", "--role", "admin")
+    assert one.ads(*added).code == 0
+    (account,) = one.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
+    created = one.ads("create", account, BRIEF, "--json").data["createdBy"]
+    assert created["userId"] == stored(one, lambda store: store.read(people.user_with_email, "local")).id
+    one.ads("admin", "user", "role", "--workspace", "local", "--email", "local", "--role", "viewer")
+    assert one.ads("create", account, BRIEF).code == 1
+    assert stored(one, _everyone)["local"] == [("local", "viewer"), ("ada@shop.example", "admin")]
+
+
+def test_people_are_added_only_to_a_workspace_that_is_there(shop: Place) -> None:
+    before = stored(shop, _everyone)
+    for action in ("add", "remove", "password"):
+        ran = shop.ads("admin", "user", action, "--workspace", "typoo", "--email", "ada@shop.example")
+        assert (ran.code, ran.out) == (2, "") and "there are: shop." in ran.err, action
+    ran = shop.ads("admin", "init", *SHOP, "--email", "eve@shop.example")
+    assert (ran.code, ran.out) == (2, "") and "admin user" in ran.err
+    assert stored(shop, _everyone) == before
+
+
+def test_people_of_a_store_without_workspaces(place: Callable[[str], Place]) -> None:
+    ran = place("nobody").ads("admin", "user", *SHOP, "--email", "ada@shop.example")
+    assert ran.code == 2 and "adsunify admin init" in ran.err

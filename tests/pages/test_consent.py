@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from adsunify.connecting import challenge
-from adsunify.service.people import add
+from adsunify.service.people import add, found
 from tests.server.served import Served
 
 from .browsing import Browser, browser, email
@@ -138,6 +138,7 @@ async def test_what_was_not_offered_is_not_given(site: Served) -> None:
 
 
 async def test_one_of_several_workspaces(site: Served) -> None:
+    await found(site.service.store, "bakery", "ann@bakery.example", None)
     made = await add(site.service.store, "bakery", email("member"), "viewer", None)
     asked = await address(site)
     async with browser(site) as person:

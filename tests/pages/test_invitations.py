@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from adsunify.errors import AdsunifyError, NotFound
 from adsunify.service import signing_in
-from adsunify.service.people import add, password_matches
+from adsunify.service.people import found, password_matches
 from adsunify.service.signing_in import INVITATION_MILLISECONDS, Tries
 from adsunify.store import people
 from adsunify.store.schema import invitations
@@ -174,7 +174,7 @@ async def test_what_is_no_invitation(site: Served, token: str) -> None:
 
 
 async def test_people_of_another_workspace_are_not_shown(site: Served) -> None:
-    await add(site.service.store, "bakery", "ann@bakery.example", "admin", None)
+    await found(site.service.store, "bakery", "ann@bakery.example", None)
     async with browser(site) as person:
         await person.sign_in(email("viewer"))
         await person.open("/people")

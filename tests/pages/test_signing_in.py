@@ -11,7 +11,7 @@ from sqlalchemy import select
 
 from adsunify.errors import Unauthenticated
 from adsunify.service import signing_in
-from adsunify.service.people import add
+from adsunify.service.people import add, found
 from adsunify.service.signing_in import SESSION_MILLISECONDS, TooManyTries, Tries
 from adsunify.store import people
 from adsunify.store.schema import sessions
@@ -196,6 +196,7 @@ async def test_where_it_goes_on(site: Served, following: str, path: str) -> None
 
 
 async def test_several_workspaces(site: Served) -> None:
+    await found(site.service.store, "second shop", "owner@second.example", None)
     made = await add(site.service.store, "second shop", email("admin"), "viewer", None)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
@@ -215,7 +216,7 @@ async def test_several_workspaces(site: Served) -> None:
 
 
 async def test_admin_init_makes_someone_who_signs_in(site: Served) -> None:
-    made = await add(site.service.store, "bakery", "ann@bakery.example", "admin", None)
+    made = await found(site.service.store, "bakery", "ann@bakery.example", None)
     async with browser(site) as person:
         await person.sign_in("ann@bakery.example", made["password"])
         assert "admin of bakery" in person.text

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import pytest_asyncio
 
 from adsunify.errors import InvalidInput
-from adsunify.service.people import add, hash_password, password_matches
+from adsunify.service.people import add, found, hash_password, password_matches
 from adsunify.store import people
 
 from .served import Served
@@ -17,6 +18,12 @@ async def kept(server: Served, user_id: object) -> str:
     found = (await server.service.store.read(people.user, str(user_id))).password_hash
     assert found is not None
     return found
+
+
+@pytest_asyncio.fixture(autouse=True, scope="module", loop_scope="module")
+async def shops(empty: Served) -> None:
+    for workspace in ("bakery", "butcher"):
+        await found(empty.service.store, workspace, f"owner@{workspace}.example", None)
 
 
 async def test_a_new_person(empty: Served) -> None:
@@ -55,6 +62,7 @@ async def test_who_has_a_password_keeps_it(empty: Served) -> None:
         ("bakery", "x" * 250 + "@x.example", None, "email"),
         (" ", "a@x.example", None, "workspace"),
         ("bakery", "a@x.example", "short", "password"),
+        ("baker", "a@x.example", None, "workspace"),
     ],
 )
 async def test_what_is_refused(empty: Served, workspace: str, email: str, password: str | None, path: str) -> None:
@@ -62,6 +70,15 @@ async def test_what_is_refused(empty: Served, workspace: str, email: str, passwo
     with pytest.raises(InvalidInput) as error:
         await add(empty.service.store, workspace, email, "member", password)
     assert [issue.path for issue in error.value.issues] == [path]
+    assert await empty.rows() == before
+
+
+async def test_a_workspace_is_founded_once(empty: Served) -> None:
+    before = await empty.rows()
+    for workspace in ("bakery", " bakery ", " "):
+        with pytest.raises(InvalidInput) as error:
+            await found(empty.service.store, workspace, "eve@x.example", None)
+        assert [issue.path for issue in error.value.issues] == ["workspace"]
     assert await empty.rows() == before
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from adsunify.client.doors import LOCAL, Door, open_door
+from adsunify.client.doors import Door, open_door
 from adsunify.errors import AdsunifyError
 from adsunify.validation import WireModel
 from adsunify.wire import Json
@@ -74,7 +74,7 @@ SUITE: Mapping[str, Tool] = {
 @asynccontextmanager
 async def endpoint(folder: Path) -> AsyncIterator[str]:
     """The endpoint over a database of its own; its address."""
-    door = await open_door(f"sqlite:///{folder / 'conformance.db'}", None, LOCAL, {})
+    door = await open_door(f"sqlite:///{folder / 'conformance.db'}", None, None, {})
     listening = socket.create_server(("127.0.0.1", 0))
     base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     app = web.Application()
