@@ -8,6 +8,10 @@ from .network import Format, Level, Network
 from .networks import ADAPTERS, adapter
 
 LOGINS = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}
+LOGIN = (
+    "How accounts are connected. With OAuth, an application of yours needs these permissions (scopes) at the network;",
+    "the consent page asks for them.",
+)
 EDITABLE = (
     "What the `fields` of an edit can change. One of them may be locked on some entities: a budget that stands on the",
     "campaign, a start that has passed, an entity that is archived. The entity's settings say so, with the reason.",
@@ -29,6 +33,12 @@ def matrix() -> str:
             "## Interfaces",
             "",
             *table(("network", "interface", "sunset", "login", "reports", "levels"), _interfaces(networks)),
+            "",
+            "## Logins",
+            "",
+            *LOGIN,
+            "",
+            *table(("network", "login", "permissions", "note"), _logins(networks)),
             "",
             "## Levels",
             "",
@@ -103,6 +113,13 @@ def _interfaces(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
             "asynchronous" if network.reports else "at once",
             ", ".join(level.kind for level in network.levels),
         )
+
+
+def _logins(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
+    for network in networks:
+        login = network.login
+        scopes = () if login.kind == "credentials" else login.scopes
+        yield network.code, LOGINS[login.kind], ", ".join(scopes), login.note
 
 
 def _levels(networks: Iterable[Network]) -> Iterator[Sequence[str]]:
