@@ -3,7 +3,7 @@
 from adsunify import __version__
 
 project = "adsunify"
-copyright = "the adsunify authors"  # noqa: A001  # Sphinx's own name
+copyright = "the adsunify developers"  # noqa: A001  # Sphinx's own name
 version = release = __version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 html_theme = "furo"
@@ -12,4 +12,3 @@ exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
-suppress_warnings = ["myst.xref_missing", "ref.python"]
