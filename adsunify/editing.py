@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from types import MappingProxyType
 from typing import Literal, TypeVar
 
-from attrs import evolve, field, frozen
+from attrs import field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from .money import changed, major
@@ -204,7 +204,7 @@ def edited(
 def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
     """The issue at the member of ``creative`` that the caller sent for the field."""
     name = named.get(issue.path.removeprefix("fields."))
-    return issue if name is None else evolve(issue, path=f"creative.{name}")
+    return issue if name is None else issue._replace(path=f"creative.{name}")
 
 
 Part = tuple[Mapping[str, Json], Sequence[Change]]

@@ -28,15 +28,12 @@ concerned.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal
-
-from attrs import frozen
+from typing import Any, ClassVar, Literal, NamedTuple
 
 Outcome = Literal["not_applied", "applied", "unknown"]
 
 
-@frozen
-class Issue:
+class Issue(NamedTuple):
     """One thing wrong with the input: ``path``, a stable ``code``, and a sentence for people.
 
     A path is the wire names from the top, members by dots, list positions by a slash: ``targeting.keywords/0.text``.
@@ -50,8 +47,7 @@ class Issue:
         return {"path": self.path, "code": self.code, "message": self.message}
 
 
-@frozen
-class NativeError:
+class NativeError(NamedTuple):
     """The network's own error, never lost: its code, text, request id and HTTP status."""
 
     code: str | None = None

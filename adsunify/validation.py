@@ -29,7 +29,6 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from . import wire
 from .errors import InvalidInput
 from .refusals import NUL, Location, Problem, issue_of, problems_of
 
@@ -202,7 +201,7 @@ def _copied(value: Any, at: Location, problems: list[Problem]) -> Any:
             refusal = ("out_of_range", "must be a number of bearable length.")
     elif isinstance(value, float | Decimal):
         value = Decimal(repr(value)) if isinstance(value, float) else value
-        if not value.is_finite() or abs(value.adjusted()) > wire.MAX_NUMBER_CHARACTERS:
+        if not _bearable(value):
             refusal = ("out_of_range", "must be a finite number of bearable length.")
     elif len(at) > MAX_DEPTH:
         refusal = ("too_deep", f"must be nested at most {MAX_DEPTH} deep.")
@@ -219,6 +218,12 @@ def _copied(value: Any, at: Location, problems: list[Problem]) -> Any:
     if refusal:
         problems.append(Problem(at, *refusal))
     return value
+
+
+def _bearable(number: Decimal) -> bool:
+    from .wire import MAX_NUMBER_CHARACTERS  # as in _loaded
+
+    return number.is_finite() and abs(number.adjusted()) <= MAX_NUMBER_CHARACTERS
 
 
 def _text_refusal(text: str) -> tuple[str, str] | None:
@@ -254,7 +259,7 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
     except ValidationError as error:
         problems = dict.fromkeys(problems_of(error, model))
         wrong = {problem.location for problem in problems if problem.code == "wrong_type"}
-        problems.update(dict.fromkeys(_beside(model, _loaded(data), wrong)))
+        problems.update(dict.fromkeys(_beside(model, _raw(data), wrong)))
         raise InvalidInput([issue_of(problem, prefix) for problem in problems]) from None
 
 
@@ -265,7 +270,7 @@ def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[
         _refuse_nul(value, json.loads(text))
     if rounded:
         try:
-            exact = wire.loads(text)
+            exact = _loaded(text)
         except ValueError as reason:
             raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
         _make_exact(value, exact, {id(one) for one in rounded})
@@ -309,11 +314,17 @@ def _nul_in(value: Any, at: Location = ()) -> Iterator[Problem]:
 # -- what else is wrong with what was refused ---------------------------------------------------------------------
 
 
-def _loaded(data: bytes | str | Mapping[str, Any]) -> Any:
+def _raw(data: bytes | str | Mapping[str, Any]) -> Any:
     try:
-        return wire.loads(data) if isinstance(data, (bytes, str)) else dict(data)
+        return _loaded(data) if isinstance(data, (bytes, str)) else dict(data)
     except ValueError:
         return None
+
+
+def _loaded(text: bytes | str) -> Any:
+    from .wire import loads  # what comes with it is not needed to read most briefs, and takes longer to import
+
+    return loads(text)
 
 
 def _beside(model: type[BaseModel], raw: Any, wrong: set[Location], at: Location = ()) -> Iterator[Problem]:

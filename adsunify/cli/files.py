@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import click
-from attrs import evolve
 
 from adsunify.brief import CampaignBrief, read_brief
 from adsunify.errors import InvalidInput
@@ -25,4 +24,4 @@ def brief_in(path: Path) -> CampaignBrief:
     try:
         return read_brief(read_file(path))
     except InvalidInput as problem:
-        raise InvalidInput([evolve(issue, path=issue.path or BRIEF) for issue in problem.issues]) from None
+        raise InvalidInput([issue._replace(path=issue.path or BRIEF) for issue in problem.issues]) from None
