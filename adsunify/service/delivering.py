@@ -40,10 +40,14 @@ IN_FLIGHT = 400
 FIRST_EACH, MOST_EACH = 5, 50
 """So many at once for one subscription: at first, and after quick answers. One that does not answer gets one."""
 QUICK_SECONDS = 1.0
-CLAIMS = 3
-"""So many batches are claimed side by side while there are more: a commit is mostly waiting for the disk."""
+BATCHES = 5
+"""So many are claimed in one transaction while they are full: a commit is mostly waiting for the disk."""
+SOON_SECONDS = 0.05
+"""While there is much to do, nobody asks what else is due; but soon afterwards."""
 GATHERING_SECONDS = 0.002
-"""A commit that woke the worker is rarely alone."""
+"""A commit that woke the worker is rarely alone; neither is an attempt that left room for another."""
+ENOUGH = 20
+"""With so much room for a subscription nobody waits for more."""
 SETTLING_SECONDS = 0.005
 """Neither is an attempt that ended."""
 OPENED = 1_000
@@ -98,6 +102,8 @@ class Worker:
     ended: list[Ended] = field(factory=list)
     stopping: bool = False
     _full: frozenset[str] = frozenset()  # subscriptions that more may be due for than may be sent now
+    _batches: int = 1
+    _gathering: bool = False
     _secret: Callable[[str, str, str], str] = field(init=False, repr=False)
     _awake: asyncio.Event = field(factory=asyncio.Event)
     _settling: asyncio.Task[None] | None = None
@@ -108,7 +114,7 @@ class Worker:
 
     async def run(self) -> None:
         """Deliver what is due, as it becomes due. A database that is away is asked again later."""
-        self.service.store.watchers.append(self._awake.set)
+        self.service.store.watchers.append(self._woken)
         try:
             while not self.stopping:
                 try:
@@ -117,11 +123,11 @@ class Worker:
                     wait = AGAIN_SECONDS
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._awake.wait(), wait)
-                    await asyncio.sleep(GATHERING_SECONDS)
                 self._awake.clear()
+                self._gathering = False
                 self.lines.tidy()
         finally:
-            self.service.store.watchers.remove(self._awake.set)
+            self.service.store.watchers.remove(self._woken)
             if self.sending:
                 await asyncio.wait(self.sending)
             if self._settling is not None:
@@ -133,41 +139,38 @@ class Worker:
         self.stopping = True
         self._awake.set()
 
+    def _woken(self) -> None:
+        """There may be something to claim; it is rarely alone."""
+        if not self._gathering:
+            self._gathering = True
+            asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._awake.set)
+
     # -- claiming -------------------------------------------------------------------------------------------------
 
     async def _round(self) -> float:
         """Claim and send until no more is due or may be sent; returns the seconds until there may be more."""
-        store, claims = self.service.store, 1
+        store = self.service.store
         while not self.stopping and (free := IN_FLIGHT - len(self.sending)) > 0:
-            found = await asyncio.gather(
-                *(self._claim(reserved) for reserved in range(0, min(free, claims * BATCH), BATCH)),
-                return_exceptions=True,  # what the others have claimed is sent all the same
-            )
-            for one in found:
-                if isinstance(one, BaseException):
-                    raise one
-            if found == [BATCH] * len(found):
-                claims = CLAIMS
+            limit, room = min(free, BATCH), self._room()
+            batches = min(self._batches, max(1, free // BATCH))
+            claimed = await store.write(deliveries.claim, store.clock, limit, room, FIRST_EACH, self.lease, batches)
+            for one in claimed:
+                self._send(one)
+            self._batches = BATCHES if len(claimed) >= BATCH else 1
+            if len(claimed) == limit * batches:
                 continue
             self._full = frozenset(webhook_id for webhook_id, count in self._room().items() if count <= 0)
+            if claimed:
+                taken = Counter(one.webhook_id for one in claimed)
+                if any(taken[id_] >= room.get(id_, FIRST_EACH) and id_ not in self._full for id_ in taken):
+                    self._awake.set()  # it got all it might, and may have more by now
+                return SOON_SECONDS
             due = await store.read(deliveries.next_due, store.clock, self._full)
             wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
             if wait > 0:
                 return min(wait, IDLE_SECONDS)
-            claims = 1
         self._full = frozenset(self.busy)
         return IDLE_SECONDS
-
-    async def _claim(self, reserved: int) -> int:
-        """Claim a batch and send it. ``reserved``: so many of each subscription are left to claims at the same time."""
-        store, limit = self.service.store, min(BATCH, IN_FLIGHT - len(self.sending) - reserved)
-        room = {webhook_id: count - reserved for webhook_id, count in self._room().items()}
-        claimed = await store.write(
-            deliveries.claim, store.clock, limit, room, FIRST_EACH - reserved, self.lease, reserved
-        )
-        for one in claimed:
-            self._send(one)
-        return len(claimed)
 
     def _room(self) -> dict[str, int]:
         """How many more each known subscription may get now."""
@@ -189,7 +192,8 @@ class Worker:
         if not self.busy[webhook_id]:
             del self.busy[webhook_id]
         if webhook_id in self._full:
-            self._awake.set()
+            free = self._allowed(webhook_id) - self.busy[webhook_id]
+            self._awake.set() if free >= ENOUGH else self._woken()
 
     # -- delivering -----------------------------------------------------------------------------------------------
 

@@ -8,7 +8,6 @@ due again. So every attempt has a row, and none is lost.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -17,7 +16,10 @@ from sqlalchemy import (
     JSON,
     BigInteger,
     Boolean,
+    ColumnElement,
     Connection,
+    Integer,
+    Text,
     and_,
     any_,
     bindparam,
@@ -38,7 +40,7 @@ from adsunify.errors import Conflict, NotFound
 from .clock import Clock, new_id
 from .driver import announce
 from .schema import ExactJson, api_keys, deliveries, delivery_attempts, memberships, secrets, webhooks
-from .statement import Statement
+from .statement import Fixed, Statement
 from .webhooks import SECRETS, get
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
@@ -252,25 +254,26 @@ _NEXT = Statement(
         .limit(bindparam("at_most"))
     )
 )
-_due = (
-    select(deliveries.c.id)
-    .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
-    .order_by(deliveries.c.next_attempt_at)
-    .limit(bindparam("at_most"))
-    .with_for_update(skip_locked=True)  # SQLite has one writer, and ignores it
-    .cte("due")
-)
-_IS_DUE = {
-    "sqlite": deliveries.c.id.in_(select(_due.c.id)),
-    "postgresql": deliveries.c.id == any_(func.array(select(_due.c.id).scalar_subquery())),
-}
-"""PostgreSQL shall find ten rows by their keys, however many it takes them for."""
 _attempted = and_(bindparam("lives", type_=Boolean), deliveries.c.tries < TRIES)
 _one_more = case((_attempted, 1), else_=0)
-_TAKE = Statement(
-    lambda dialect: (
+_BEGIN = Statement(insert(delivery_attempts))
+
+
+def _take(dialect: str) -> Fixed:
+    """Takes what is due for a subscription; what may not be attempted any more fails, and is not due again.
+
+    On PostgreSQL it begins the attempts, too.
+    """
+    due = (
+        select(deliveries.c.id)
+        .where(deliveries.c.webhook_id == bindparam("of_webhook"), deliveries.c.next_attempt_at <= bindparam("now"))
+        .order_by(deliveries.c.next_attempt_at)
+        .limit(select(bindparam("at_most", type_=Integer)).scalar_subquery())  # not known, as _ONE
+        .with_for_update(skip_locked=True)  # SQLite has one writer, and ignores it
+        .cte("due")
+    )
+    taking = (
         update(deliveries)
-        .where(_IS_DUE[dialect])
         .values(
             status=case((_attempted, "delivering"), else_="failed"),
             attempts=deliveries.c.attempts + _one_more,
@@ -287,23 +290,84 @@ _TAKE = Statement(
             deliveries.c.next_attempt_at,
         )
     )
-)
-"""Takes what is due for a subscription; what may not be attempted any more fails, and is not due again."""
-_BEGIN = Statement(insert(delivery_attempts))
+
+    if dialect == "sqlite":
+        return taking.where(deliveries.c.id.in_(select(due.c.id)))
+    taken = taking.where(_among(deliveries.c.id, due.c.id)).cte("taken")
+    begun = select(taken.c.id, taken.c.attempts, bindparam("now", type_=BigInteger)).where(
+        taken.c.next_attempt_at.is_not(None)
+    )
+    begin = insert(delivery_attempts).from_select(["delivery_id", "number", "at"], begun)
+    return select(taken).add_cte(begin.cte("begun"))
+
+
+def _among(id_: ColumnElement[str], ids: ColumnElement[str]) -> ColumnElement[bool]:
+    """PostgreSQL shall find some rows by their keys, however many it takes them for."""
+    return id_ == any_(func.array(select(ids).scalar_subquery()))
+
+
+_TAKE = Statement(_take)
 _END = Statement(
     update(delivery_attempts)
     .where(delivery_attempts.c.delivery_id == bindparam("the_id"), delivery_attempts.c.number == bindparam("the"))
     .values(duration_ms=bindparam("new_duration"), status_code=bindparam("new_code"), error=bindparam("new_error"))
 )
-_SETTLE = Statement(
-    update(deliveries)
-    .where(
-        deliveries.c.id == bindparam("the_id"),
-        deliveries.c.status == "delivering",
-        deliveries.c.attempts == bindparam("the"),
+
+
+def _settle(dialect: str) -> Fixed:
+    """Keeps how one attempt ended. On PostgreSQL all that ended, whose attempts it ends, too: a round trip costs more
+    than ten rows.
+    """
+    if dialect == "sqlite":
+        return (
+            update(deliveries)
+            .where(
+                deliveries.c.id == bindparam("the_id"),
+                deliveries.c.status == "delivering",
+                deliveries.c.attempts == bindparam("the"),
+            )
+            .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
+        )
+    ended = func.json_to_recordset(cast(bindparam("ended", type_=ExactJson), JSON))
+    one = ended.table_valued(
+        column("the_id", Text),
+        column("the", Integer),
+        column("new_duration", Integer),
+        column("new_code", Integer),
+        column("new_error", Text),
+        column("new_status", Text),
+        column("new_next", BigInteger),
+    ).render_derived("ended", with_types=True)
+    held = (
+        select(deliveries.c.id)
+        .where(_among(deliveries.c.id, one.c.the_id))
+        .order_by(deliveries.c.id)  # one order for all, or two could wait on each other
+        .with_for_update()
+        .cte("held")
     )
-    .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
-)
+    told = (
+        update(delivery_attempts)
+        .where(
+            _among(delivery_attempts.c.delivery_id, held.c.id),
+            delivery_attempts.c.delivery_id == one.c.the_id,
+            delivery_attempts.c.number == one.c.the,
+        )
+        .values(duration_ms=one.c.new_duration, status_code=one.c.new_code, error=one.c.new_error)
+    )
+    return (
+        update(deliveries)
+        .where(
+            _among(deliveries.c.id, held.c.id),
+            deliveries.c.id == one.c.the_id,
+            deliveries.c.status == "delivering",
+            deliveries.c.attempts == one.c.the,
+        )
+        .values(status=one.c.new_status, next_attempt_at=one.c.new_next)
+        .add_cte(told.cte("told"))
+    )
+
+
+_SETTLE = Statement(_settle)
 
 
 def claim(
@@ -313,27 +377,26 @@ def claim(
     room: Mapping[str, int] = MappingProxyType({}),
     each: int = 10,
     lease: int = LEASE_MILLISECONDS,
-    beside: int = 0,
+    batches: int = 1,
 ) -> list[Claimed]:
-    """Take up to ``limit`` due deliveries: each attempt is on record before it is made.
+    """Take up to ``limit`` due deliveries, so many ``batches`` one after the other: each attempt is on record before it
+    is made.
 
     ``room``: how many a subscription may get now, ``each`` where it is not named. ``lease``: milliseconds until others
-    take the worker for dead. ``beside``: so many may be taken by claims made at the same time; other subscriptions
-    come first. A delivery that is due but whose subscription has lost its authority, or whose tries are used up by
-    workers that died, fails here.
+    take the worker for dead. A delivery that is due but whose subscription has lost its authority, or whose tries are
+    used up by workers that died, fails here.
     """
-    now, left, taken = clock.now(), limit, list[Claimed]()
+    now, left, taken = clock.now(), limit * batches, list[Claimed]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-    waiting = _NEXT.all(connection, {"full": full, "at_most": limit + beside, "now": now})
-    for webhook in waiting[beside:] + waiting[:beside]:
-        at_most = min(left, room.get(webhook.id, each))
-        if webhook.due_at > now or at_most <= 0:
-            continue
-        asked = {"of_webhook": webhook.id, "now": now, "at_most": at_most, "lives": webhook.lives}
-        rows = _TAKE.all(connection, {**asked, "lease_end": now + lease})
-        left -= len(rows)
-        taken += [_claimed(row, webhook) for row in rows if row.next_attempt_at is not None]
-    if taken:
+    for webhook in _NEXT.all(connection, {"full": full, "at_most": left, "now": now}):
+        free = min(left, room.get(webhook.id, each))
+        while webhook.due_at <= now and free > 0:
+            asked = {"of_webhook": webhook.id, "now": now, "at_most": min(limit, free), "lives": webhook.lives}
+            rows = _TAKE.all(connection, {**asked, "lease_end": now + lease})
+            taken += [_claimed(row, webhook) for row in rows if row.next_attempt_at is not None]
+            left -= len(rows)
+            free = free - len(rows) if len(rows) == limit else 0
+    if taken and connection.dialect.name == "sqlite":
         _BEGIN.each(connection, [{"delivery_id": one.id, "number": one.attempt, "at": now} for one in taken])
     return taken
 
@@ -365,10 +428,13 @@ def settle(connection: Connection, ended: Sequence[Ended]) -> None:
             "new_status": one.status,
             "new_next": one.next_attempt_at,
         }
-        for one in sorted(ended, key=attrgetter("delivery_id"))  # one order for all, or two could wait on each other
+        for one in ended
     ]
-    _END.each(connection, rows)
-    _SETTLE.each(connection, rows)
+    if connection.dialect.name == "sqlite":
+        _END.each(connection, rows)
+        _SETTLE.each(connection, rows)
+    else:
+        _SETTLE.all(connection, {"ended": rows})
     if any(one.next_attempt_at is not None for one in ended):
         announce(connection)
 

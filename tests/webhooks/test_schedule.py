@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from email.utils import formatdate
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
-from sqlalchemy import delete, update
+from sqlalchemy import Connection, delete, update
 
 from adsunify.service import webhooks
 from adsunify.service.delivering import SCHEDULE, asked_to_wait, wait_after
+from adsunify.store import deliveries
 from adsunify.store.schema import api_keys, memberships
+from adsunify.store.statement import Statement
 from tests.transport.certificates import Authority
 
 from .receiving import Receiver, misbehaving, receiving, reset
@@ -218,23 +221,24 @@ async def test_it_ends_with_whoever_made_it(shop: World, receiver: Receiver, end
 # -- a backlog ----------------------------------------------------------------------------------------------------
 
 
-async def test_a_backlog_drains_without_pauses(shop: World, receiver: Receiver) -> None:
+async def test_a_backlog_drains_without_pauses(
+    shop: World, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A thousand are due at once, a hundred batches: no minute passes between them, and no batch is larger than ten."""
-    claimed: list[int] = []
-    store = shop.service.store
-    write = store.write
+    batches: list[int] = []
+    take = Statement.all
 
-    async def counted(function: object, *args: object, **more: object) -> object:
-        found = await write(function, *args, **more)  # type: ignore[arg-type] # whatever it is
-        if getattr(function, "__name__", "") == "claim":
-            claimed.append(len(found))  # type: ignore[arg-type] # a list of what was claimed
+    def counted(statement: Statement, connection: Connection, values: Mapping[str, Any]) -> list[Any]:
+        found = take(statement, connection, values)
+        if statement is deliveries._TAKE:
+            batches.append(len(found))
         return found
 
     webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
     expected = {event_id for _ in range(10) for event_id in await shop.happen(100)}
-    store.write = counted  # type: ignore[method-assign, assignment] # to see what is claimed
+    monkeypatch.setattr(Statement, "all", counted)
     async with shop.working():
         await shop.done(1_000, seconds=55)
     assert {one.event_id for one in receiver.got} == expected and len(receiver.got) == 1_000
-    assert max(claimed) <= 10
+    assert sum(batches) == 1_000 and max(batches) <= 10
     assert len(await shop.deliveries(webhook_id)) == 100
