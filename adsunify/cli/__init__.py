@@ -7,96 +7,20 @@ stderr says so); 2 the input was refused, and nothing was done.
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 
-import click
-
-from adsunify import __version__
-from adsunify.errors import AdsunifyError, InvalidInput
-
-COMMANDS = {
-    "connect": "connecting",
-    "accounts": "daily",
-    "validate": "daily",
-    "create": "daily",
-    "activate": "daily",
-    "operations": "daily",
-    "execute": "executing",
-    "cancel": "daily",
-    "insights": "daily",
-    "webhooks": "webhooks",
-    "networks": "networks",
-    "plan": "plan",
-    "demo": "demo",
-    "serve": "serve",
-    "worker": "serve",
-    "mcp": "agents",
-    "sandbox": "serve",
-    "admin": "admin",
-    "db": "admin",
-}
-"""Command to the module that holds it: a command imports only what it needs."""
-SECTIONS = {
-    "Daily work": (
-        *("connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel", "insights"),
-        *("webhooks", "networks", "plan"),
-    ),
-    "Running it": ("demo", "serve", "worker", "mcp", "sandbox", "admin", "db"),
-}
-UNKNOWN = (
-    "UNKNOWN: nobody knows whether this was done. Look at the account and at `adsunify operations` before anything "
-    "else; nothing is sent again by itself."
-)
-
-
-class Commands(click.Group):
-    """The commands of the table, imported when they are asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = getattr(import_module(f".{COMMANDS[cmd_name]}", __name__), cmd_name)
-        return command
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in COMMANDS and not ctx.resilient_parsing:
-            ctx.fail(f"There is no command {args[0]}; there are {', '.join(COMMANDS)}.")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        for title, names in SECTIONS.items():
-            with formatter.section(title):
-                found = [(name, self.get_command(ctx, name)) for name in names]
-                formatter.write_dl([(name, one.get_short_help_str(80)) for name, one in found if one is not None])
-
-
-@click.command(
-    cls=Commands, epilog="Exit codes: 0 done; 1 failed, refused by the network, or unknown; 2 input refused."
-)
-@click.version_option(__version__, prog_name="adsunify")
-def adsunify() -> None:
-    """One advertising API over 12 ad networks."""
+EXTRAS = {"click": "cli", "rich": "cli", "aiohttp": "server", "jinja2": "server", "orjson": "server"}
+"""What a command may lack: a package, and the extra of ours that brings it."""
 
 
 def main() -> None:
-    """Run the command line; every error of ours is a sentence on stderr."""
+    """Run the command line; what is not installed is told like every other error."""
     try:
-        adsunify(standalone_mode=True)
-    except InvalidInput as problem:
-        from .showing import plain
+        from .commands import run  # click itself may be missing
 
-        for issue in problem.issues:
-            click.echo(plain(f"{issue.path}: {issue.message}" if issue.path else issue.message), err=True)
-        sys.exit(2)
-    except AdsunifyError as problem:
-        from .showing import plain
-
-        click.echo(plain(problem.message), err=True)
-        if problem.outcome == "unknown":
-            click.echo(UNKNOWN, err=True)
+        run()
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").partition(".")[0]
+        if package not in EXTRAS:
+            raise
+        sys.stderr.write(f"{package} is not installed, and this needs it: install adsunify[{EXTRAS[package]}].\n")
         sys.exit(1)

@@ -15,10 +15,9 @@ import webbrowser
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from aiohttp import web
-from aiohttp.typedefs import Handler
 from pydantic.alias_generators import to_camel
 
 from adsunify.client import AsyncAds
@@ -27,13 +26,16 @@ from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import InvalidInput, Issue, OperationError, refused
 from adsunify.service.opening import BASE_URL
 from adsunify.wire import Json, loads
-from adsunify_server.connect import add_routes
 
 from . import showing
 from .daily import network_choice
 from .files import read_file
 from .listening import listening_at
 from .options import Where, anywhere, asked, data_option
+
+if TYPE_CHECKING:
+    from aiohttp import web
+    from aiohttp.typedefs import Handler
 
 WAIT_SECONDS = 10 * 60
 """A link lives so long; so does what follows it at the network."""
@@ -208,6 +210,9 @@ async def _opened(where: Where, port: int) -> AsyncIterator[tuple[AsyncAds, asyn
 @asynccontextmanager
 async def _callback(door: Door, listening: socket.socket, refusal: asyncio.Event) -> AsyncIterator[None]:
     """Serve the link and the network's answer to it, as a server does."""
+    from aiohttp import web  # an extra that help and credentials do without
+
+    from adsunify_server.connect import add_routes
 
     @web.middleware
     async def watched(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,7 @@ def demo(networks: str, as_json: bool) -> None:
     for one in chosen:
         if one not in ADAPTERS:
             raise refused("--networks", "choice", f"{one} is none of {', '.join(ADAPTERS)}.")
+    import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
     progress = Progress(chosen)
     console = Console(file=sys.stderr if as_json else sys.stdout)
     with Live(console=console, get_renderable=progress.table, refresh_per_second=4, transient=as_json):

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-from aiohttp import web
 
 from adsunify.errors import refused
 from adsunify.service.core import Service
 from adsunify.service.limiting import Rates
 from adsunify.service.opening import FAILURES, PROXIES, READS, REGISTRATIONS, WRITES
 from adsunify_server.logs import LEVELS
-from adsunify_server.metrics import Requests, metrics
 
 from .listening import listening_at
+
+if TYPE_CHECKING:
+    from adsunify_server.metrics import Requests
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 USUAL = Rates()
@@ -53,8 +54,10 @@ def watching_options(command: Command) -> Command:
             "--metrics",
             "metrics_at",
             envvar="ADSUNIFY_METRICS",
+            show_envvar=True,
             metavar="[HOST:]PORT",
-            help="Answer Prometheus at /metrics there; without a host, to this machine alone.  [default: nowhere]",
+            show_default="nowhere",
+            help="Answer Prometheus at /metrics there; without a host, to this machine alone.",
         ),
         click.option(
             "--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="On stderr."
@@ -71,6 +74,10 @@ async def measured(service: Service, requests: Requests | None, where: str | Non
     if not where:
         yield None
         return
+    from aiohttp import web  # an extra that help does without
+
+    from adsunify_server.metrics import metrics
+
     host, _, port = where.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:

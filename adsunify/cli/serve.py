@@ -5,34 +5,36 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from aiohttp import web
-from attrs import frozen
+from attrs import field, frozen
 
 from adsunify.actor import Actor
 from adsunify.networks import ADAPTERS
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
-from adsunify.service.opening import BASE_URL, DATABASE, SANDBOX_URL, open_service
+from adsunify.service.opening import BASE_URL, SANDBOX_URL, open_service
+from adsunify.service.people import new_password
 from adsunify.store import connections, keys, people
 from adsunify.wire import Json, dumps
 from adsunify_server import logs
-from adsunify_server.app import application
-from adsunify_server.listening import Runner
-from adsunify_server.metrics import REQUESTS, Requests
 
 from .consent import give
 from .listening import listening_at
 from .operating import limit_options, limits, measured, watching_options
-from .options import DEFAULT_DATABASE, json_option
+from .options import database_option, json_option
+
+if TYPE_CHECKING:
+    from adsunify_server.metrics import Requests
 
 SANDBOX = "sandbox"
+PERSON = "admin@sandbox.example"
+"""Who signs in to the sandbox in a browser."""
 SHUTDOWN_SECONDS = 75.0
 """How long a native write in flight may take to finish at a shutdown."""
 
@@ -45,6 +47,8 @@ class Serving:
     base_url: str
     made_keys: str | None
     requests: Requests
+    parting: list[Callable[[], Awaitable[object]]] = field(factory=list)
+    """What is still to be done when nothing is answered any more."""
 
 
 @asynccontextmanager
@@ -60,6 +64,12 @@ async def serving(
     webhook_dev_targets: Collection[str] = (),
 ) -> AsyncIterator[Serving]:
     """Run the server; on leaving, writes in flight finish and the rest is handed back."""
+    from aiohttp import web  # an extra that help does without
+
+    from adsunify_server.app import application
+    from adsunify_server.listening import Runner
+    from adsunify_server.metrics import REQUESTS
+
     listening = listening_at(host, port)
     try:
         opened = await open_service(
@@ -75,14 +85,17 @@ async def serving(
         raise
     app = application(opened.service)
     runner = Runner(app, SHUTDOWN_SECONDS)
+    made = None if opened.made_keys is None else str(opened.made_keys)
+    server = Serving(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
     try:
         await runner.setup()
         await web.SockSite(runner, listening).start()
-        made = None if opened.made_keys is None else str(opened.made_keys)
-        yield Serving(opened.service, opened.service.settings.base_url, made, app[REQUESTS])
+        yield server
     finally:
         opened.service.stopping = True
         await runner.cleanup()
+        for last in server.parting:
+            await last()
         await opened.service.close()
 
 
@@ -112,6 +125,14 @@ async def sandbox_admin(serving: Serving) -> tuple[Actor, str]:
     return Actor(home.id, person.id, key.id, "admin", True, "key", key.id), secret
 
 
+async def sandbox_person(serving: Serving, actor: Actor) -> str:
+    """A new password of the person who signs in to the workspace ``sandbox``; made an admin of it if he is none yet."""
+    store = serving.service.store
+    person = await store.write(people.ensure_user, PERSON, store.clock)
+    await store.write(people.set_membership, actor.workspace_id, person.id, "admin", store.clock)
+    return str((await new_password(store, SANDBOX, PERSON, None))["password"])
+
+
 async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
     """Connect a network through its consent page; returns one of its accounts, in US dollars where there is one."""
     # always anew: a sandbox that was started again knows no token of the one before; accounts keep their ids
@@ -130,9 +151,20 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
 @click.command()
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=8080, show_default=True, type=click.IntRange(0, 65535), help="0 takes a free one.")
-@click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
-@click.option("--base-url", envvar=BASE_URL, help="The address people and networks reach the server at.")
-@click.option("--sandbox", is_flag=True, help="Simulated networks with one connected account on each.")
+@database_option
+@click.option(
+    "--base-url",
+    envvar=BASE_URL,
+    show_envvar=True,
+    show_default="http://HOST:PORT",
+    help="The address people and networks reach the server at.",
+)
+@click.option(
+    "--sandbox",
+    is_flag=True,
+    help=f"Simulated networks with one connected account on each, and a key of the workspace {SANDBOX} that ends with "
+    "the run; with --json, which programs read, it does not.",
+)
 @click.option(
     "--allow-unsafe-durability", is_flag=True, help="Accept a PostgreSQL that may lose commits at a power failure."
 )
@@ -192,20 +224,25 @@ async def _serve(
             click.echo(f"A key ring was made: {server.made_keys} (keep it; without it no connection works)", err=True)
         actor: Actor | None = None
         secret: str | None = None
+        password: str | None = None
         accounts: list[Json] = []
         if sandbox:
             actor, secret = await sandbox_admin(server)
             accounts = [await connect_one(server, actor, network) for network in ADAPTERS]
-        _say(
-            {
-                "baseUrl": server.base_url,
-                "apiKey": secret,
-                "workspaceId": None if actor is None else actor.workspace_id,
-                "sandboxUrl": sandbox_url,
-                "accounts": accounts,
-            },
-            as_json,
-        )
+            if not as_json:  # a program may start the server again, and go on with the key it has
+                password = await sandbox_person(server, actor)
+                server.parting.append(partial(access.revoke_key, server.service, actor, key_id=str(actor.key_id)))
+        ready = {
+            "baseUrl": server.base_url,
+            "apiKey": secret,
+            "workspaceId": None if actor is None else actor.workspace_id,
+            "sandboxUrl": sandbox_url,
+            "accounts": accounts,
+        }
+        if as_json:
+            click.echo(dumps(ready))
+        else:
+            _say(ready, password)
         await ended.wait()
 
 
@@ -219,7 +256,7 @@ def signalled() -> asyncio.Event:
 
 
 @click.command()
-@click.option("--database", envvar=DATABASE, default=DEFAULT_DATABASE, show_default=True, help="Where all is kept.")
+@database_option
 @click.option("--webhook-dev-target", "targets", multiple=True, metavar="URL", help="As with serve.")
 @watching_options
 def worker(
@@ -247,13 +284,12 @@ async def _work(database: str, targets: tuple[str, ...], metrics_at: str | None)
         await opened.service.close()
 
 
-def _say(ready: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        click.echo(dumps(ready))
-        return
+def _say(ready: Mapping[str, Any], password: str | None) -> None:
     click.echo(f"adsunify answers at {ready['baseUrl']}")
-    if ready["apiKey"]:
-        click.echo(f"API key (shown this once): {ready['apiKey']}")
+    if password is not None:
+        click.echo(f"Sign in at {ready['baseUrl']}/sign-in to the workspace {SANDBOX}: {PERSON}, password {password}")
+        click.echo("  (each start makes another password)")
+        click.echo(f"API key, for this run only: {ready['apiKey']}")
         click.echo(f"Simulated networks: {ready['sandboxUrl']}")
     for account in ready["accounts"]:
         click.echo(f"  {account['network']:10} {account['accountId']}  {account['nativeId']} ({account['currency']})")

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from aiohttp import web
 from attrs import frozen
 
 from adsunify.errors import refused
@@ -21,6 +21,9 @@ from .files import read_file
 from .listening import listening_at
 from .options import Secret, json_option
 from .serve import signalled
+
+if TYPE_CHECKING:
+    from aiohttp import web
 
 PORT = 8090
 BODY_BYTES = 1024 * 1024
@@ -94,6 +97,8 @@ class Receiver:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Verify, print and acknowledge one delivery."""
+        from aiohttp import web
+
         body = await request.read()
         try:
             verified = self.secret is not None and bool(verify(body, request.headers, self.secret))
@@ -148,6 +153,8 @@ async def _forward(url: str, body: bytes, headers: Mapping[str, str]) -> str:
 
 
 async def _listen(port: int, receiver: Receiver) -> None:
+    from aiohttp import web  # an extra that help and `verify` do without
+
     ended = signalled()
     app = web.Application(client_max_size=BODY_BYTES)
     app.router.add_post("/{anything:.*}", receiver.answer)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +18,7 @@ import httpx
 import pytest
 
 from adsunify.networks import ADAPTERS
+from tests.pages.browsing import Browser
 
 ROOT = Path(__file__).parents[2]
 BRIEF = ROOT / "examples/briefs/amazon-product_ads-conversions-daily.json"
@@ -47,7 +51,7 @@ def test_demo_says_where_a_broken_adapter_fails(tmp_path: Path) -> None:
         "from adsunify.errors import refused\n"
         "def broken(*_):\n    raise refused('plan', 'broken', 'was broken on purpose.')\n"
         "plans.plan_activate = broken\n"
-        "from adsunify.cli import adsunify\n"
+        "from adsunify.cli.commands import adsunify\n"
         "adsunify(['demo', '--networks', 'amazon', '--json'])\n"
     )
     ran = subprocess.run([sys.executable, "-c", broken], cwd=tmp_path, capture_output=True, text=True, timeout=100)
@@ -186,6 +190,39 @@ def test_serve_with_sandbox_connects_and_keeps_its_accounts(tmp_path: Path) -> N
         assert shown.status_code == 200
     finally:
         assert stopped(process, signal.SIGINT) == 0
+
+
+def test_serve_with_sandbox_lets_a_person_in_and_its_key_ends_with_it(tmp_path: Path) -> None:
+    database = f"sqlite:///{tmp_path / 'a.db'}"
+    keys = []
+    for _ in range(2):  # again over the same store: another key, and the same person
+        command = [sys.executable, "-m", "adsunify", "serve", "--sandbox", "--port", "0", "--database", database]
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        try:
+            assert process.stdout is not None
+            said = "".join(itertools.islice(process.stdout, 5 + len(ADAPTERS)))
+            found = re.search(r"Sign in at (\S+)/sign-in to the workspace sandbox: (\S+@\S+), password (\S+)\n", said)
+            key = re.search(r"API key, for this run only: (adu_\S+)\n", said)
+            assert found is not None and key is not None, said
+            asyncio.run(_signed_in(*found.groups()))
+            keys.append(key[1])
+        finally:
+            assert stopped(process, signal.SIGINT) == 0
+    process, ready = started(tmp_path, "serve", "--database", database)
+    try:
+        for secret in keys:
+            bearer = {"Authorization": f"Bearer {secret}"}
+            shown = httpx.get(f"{ready['baseUrl']}/api/v1/ads/auth/verify", headers=bearer, trust_env=False)
+            assert shown.status_code == 401
+    finally:
+        assert stopped(process) == 0
+
+
+async def _signed_in(base_url: str, email: str, password: str) -> None:
+    async with httpx.AsyncClient(trust_env=False, timeout=60, follow_redirects=True) as http:
+        person = Browser(http, base_url)
+        await person.sign_in(email, password)
+        assert "admin of sandbox" in person.text
 
 
 def test_serve_attaches_to_a_running_sandbox(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 import pytest
 
-from adsunify.cli import COMMANDS, SECTIONS, adsunify
+from adsunify.cli.commands import COMMANDS, SECTIONS, adsunify
 
 from .running import ROOT, run
 
@@ -83,3 +83,10 @@ def test_no_option_takes_a_secret_only_from_the_command_line() -> None:
     for name, parameter in found:
         assert parameter.envvar is not None, name
         assert parameter.type.name == "secret", name
+
+
+def test_what_the_environment_may_say_is_said() -> None:
+    for name, command in LEAVES.items():
+        for parameter in command.params:
+            if isinstance(parameter, click.Option) and parameter.envvar is not None:
+                assert parameter.show_envvar, f"{name} --{parameter.name}"

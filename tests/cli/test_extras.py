@@ -1,0 +1,81 @@
+"""What is not installed is said in a sentence, and every command explains itself without it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .test_help import DOCUMENTED
+
+WITHOUT = """
+import sys
+
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in missing:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+missing = sys.argv.pop(1).split(",")
+sys.meta_path.insert(0, Missing())
+from adsunify.cli import main
+main()
+"""
+SERVER = "aiohttp,jinja2,orjson"
+
+
+def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command where packages are missing."""
+    command = [sys.executable, "-c", WITHOUT, missing, *arguments]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+
+
+def test_without_the_command_line(tmp_path: Path) -> None:
+    for missing in ("click", "rich"):
+        ran = run(missing, "--help", folder=tmp_path)
+        said = f"{missing} is not installed, and this needs it: install adsunify[cli].\n"
+        assert (ran.returncode, ran.stdout, ran.stderr) == (1, "", said)
+
+
+EVERY_HELP = """
+for name in {names}:
+    sys.argv = ["adsunify", *name.split(), "--help"]
+    try:
+        main()
+    except SystemExit as ended:
+        assert not ended.code, name
+"""
+
+
+def test_every_command_explains_itself_without_the_server(tmp_path: Path) -> None:
+    names = sorted({"", *DOCUMENTED})
+    code = WITHOUT.removesuffix("main()\n") + EVERY_HELP.format(names=names)
+    ran = subprocess.run([sys.executable, "-c", code, SERVER], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("Usage: ") == len(names)
+
+
+@pytest.mark.parametrize(
+    "arguments", ["serve", "serve --sandbox", "demo", "sandbox", "webhooks listen", "connect meta"]
+)
+def test_what_needs_the_server_says_so(arguments: str, tmp_path: Path) -> None:
+    ran = run(SERVER, *arguments.split(), folder=tmp_path)
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "aiohttp is not installed, and this needs it: install adsunify[server].\n"
+
+
+def test_what_does_without_the_server(tmp_path: Path) -> None:
+    ran = run(SERVER, "accounts", "--json", folder=tmp_path)
+    assert (ran.returncode, ran.stdout) == (0, "[]\n"), ran.stderr
+
+
+def test_without_the_driver_of_postgresql(tmp_path: Path) -> None:
+    ran = run("asyncpg", "db", "upgrade", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
+    assert ran.returncode == 2 and "adsunify[postgres]" in ran.stderr and "Traceback" not in ran.stderr
+
+
+def test_a_defect_is_not_taken_for_something_that_is_not_installed(tmp_path: Path) -> None:
+    ran = run("sqlalchemy", "accounts", folder=tmp_path)
+    assert ran.returncode == 1 and "Traceback" in ran.stderr
