@@ -11,7 +11,9 @@ from pydantic.alias_generators import to_camel
 
 from adsunify.brief import CampaignBrief
 from adsunify.contract import BY_ID, Call
+from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import refused
+from adsunify.networks import ADAPTERS
 from adsunify.wire import Json, dumps
 
 from .doors import Door, open_door
@@ -23,13 +25,19 @@ NOT_OPEN = "open the client first: with Ads(...) as ads"
 
 
 class AsyncAds:
-    """All of the contract over one door. Open it with ``async with``.
+    """All of the contract, over a store of one's own or over a server. Open it with ``async with``.
+
+    What returns ``Json`` returns the ``data`` of the REST API's answer, in its names. The methods raise the errors
+    of :mod:`adsunify.errors`: InvalidInput with all issues at once, Forbidden, NotFound, ProviderError where a network
+    refuses a read, StoreError; over a server also Unauthenticated, RateLimited, and ProviderUnreadable
+    ``server_unreachable``. ``outcome`` of an error says whether anything may have been written.
 
     ``url`` is a server's (``https://...``, with its ``token``), or that of a database. A new database is given a
     workspace, ``local`` or as ``workspace`` names it, and the user ``local`` as its admin. One that has workspaces is
     never given another, nor another member: ``workspace`` names one of them, and may be left out where there is only
     one; the client then acts as the user ``local`` where he is a member, and otherwise as the workspace's first admin,
-    in whose name it writes, with the credential ``local``.
+    in whose name it writes, with the credential ``local``. ``environment`` takes the place of the process's own, where
+    the key ring and the applications at the networks are found.
     """
 
     def __init__(
@@ -77,7 +85,12 @@ class AsyncAds:
         body: Json = None,
         idempotency_key: str | None = None,
     ) -> Mapping[str, Json]:
-        """Call any row of the contract by its operationId; returns the envelope."""
+        """Call any row of the contract by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
+
+        ``path`` and ``query`` hold the parameters by name, as text. Returns the envelope: ``data``, and ``page`` with
+        ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
+        same operation again. Raises InvalidInput for an unknown operationId.
+        """
         door = self.door
         if operation_id not in BY_ID:
             raise refused("operationId", "choice", f"There is no such operation; there are {', '.join(BY_ID)}.")
@@ -87,53 +100,73 @@ class AsyncAds:
     # -- discovery and accounts --------------------------------------------------------------------------------
 
     async def verify(self) -> Json:
-        """The current credential, its workspace, and whether it may write."""
+        """The current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
         return (await self.call("get_auth_verify"))["data"]
 
     async def networks(self) -> list[Json]:
-        """The enabled networks."""
+        """The networks, each with ``network`` (its code), title, version, login, levels and account extras."""
         return list((await self.call("get_networks"))["data"])
 
     async def network(self, code: str) -> Json:
-        """Everything one network's tables declare."""
+        """Everything one network's tables declare: formats, settings, catalogs, metrics, templates, units.
+
+        Raises InvalidInput for an unknown code.
+        """
         return (await self.call("get_network", path={"network": code}))["data"]
 
     async def workflows(self) -> list[Json]:
-        """The unified formats."""
+        """The unified formats, one row each: goals, budget periods, and the members of the brief it takes."""
         return list((await self.call("get_workflows"))["data"])
 
     async def accounts(self, network: str | None = None) -> list[Account]:
-        """The connected ad accounts."""
+        """The connected ad accounts, or those on one network, disconnected ones too."""
         query = {} if network is None else {"network": network}
         return [Account(row) for row in (await self.call("get_accounts", query=query))["data"]]
 
     async def account(self, account: Account | str) -> Account:
-        """One ad account."""
+        """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
         return Account((await self.call("get_account", path={"accountId": _id(account)}))["data"])
 
     async def authorize(self, network: str) -> Json:
-        """A single-use link at which a person connects the network's accounts."""
+        """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
+
+        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``); ``adsunify
+        connect`` needs no server. Raises InvalidInput for a network without a consent page, or where there is no
+        application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
+        """
         return (await self.call("post_connections_authorize", body={"network": network}))["data"]
 
     async def connect(self, network: str, **credentials: str) -> Connection:
-        """Connect a network with credentials of its own, such as ``connect("chatgpt", api_key="...")``."""
+        """Connect a network with credentials of its own, and keep all the accounts that it shows.
+
+        ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
+        ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
+        accounts' ids. Raises InvalidInput for other members, TokenRefused where the network does not take them.
+        """
         body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
         found = (await self.call("post_connections_credentials", body=body))["data"]
         every = await self.accounts(network)
         return Connection(found, [one for one in every if one.id in found["accounts"]])
 
     async def connections(self) -> list[Json]:
-        """The connections, without credentials."""
+        """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
         return list((await self.call("get_connections"))["data"])
 
     async def disconnect(self, connection_id: str) -> Json:
-        """Revoke and forget a connection's credentials."""
+        """Revoke a connection's credentials where the network can do that, and forget them; running campaigns go on.
+
+        Returns the connection; its accounts are ``disconnected``. Raises NotFound.
+        """
         return (await self.call("delete_connection", path={"connectionId": connection_id}))["data"]
 
     # -- the workflow ------------------------------------------------------------------------------------------
 
     async def validate(self, account: Account | str, brief: Brief) -> Json:
-        """Hold a brief against the network's rules; nothing is saved."""
+        """Hold a brief against the network's rules and, where it can be reached, the network; nothing is saved.
+
+        Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
+        InvalidInput with everything that is wrong.
+        """
         return (await self.call("post_validate_campaign", body=_campaign(account, brief)))["data"]
 
     async def create(
@@ -143,14 +176,21 @@ class AsyncAds:
         *,
         idempotency_key: str | None = None,
     ) -> Operation:
-        """Prepare the creation of a campaign; nothing is written yet."""
+        """Prepare the creation of a campaign with all that belongs to it, paused; nothing is written yet.
+
+        The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
+        InvalidInput with everything that is wrong with the brief.
+        """
         body = _campaign(account, brief)
         return Operation((await self.call("post_create", body=body, idempotency_key=idempotency_key))["data"])
 
     async def activate(
         self, account: Account | str, source: Operation | str, *, idempotency_key: str | None = None
     ) -> Operation:
-        """Prepare the activation of everything a create operation made."""
+        """Prepare the activation of everything a succeeded create operation made: leaves first, the campaign last.
+
+        Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
+        """
         body = {"accountId": _id(account), "sourceOperationId": _id(source)}
         return Operation((await self.call("post_activate", body=body, idempotency_key=idempotency_key))["data"])
 
@@ -163,7 +203,11 @@ class AsyncAds:
         *,
         idempotency_key: str | None = None,
     ) -> list[Operation]:
-        """Prepare one status for up to 50 entities."""
+        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each has an operation of its own.
+
+        ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
+        InvalidInput says which of them cannot be.
+        """
         body = {"accountId": _id(account), "kind": kind, "entityIds": list(entity_ids), "status": status}
         answer = await self.call("post_bulk_status", body=body, idempotency_key=idempotency_key)
         return [Operation(row) for row in answer["data"]["operations"]]
@@ -171,19 +215,25 @@ class AsyncAds:
     # -- operations --------------------------------------------------------------------------------------------
 
     async def operations(self) -> list[Operation]:
-        """The latest 50 operations in scope."""
+        """The latest 50 operations in scope, newest first, without the bodies of their plans."""
         return [Operation(row) for row in (await self.call("get_operations"))["data"]]
 
     async def operation(self, operation: Operation | str) -> Operation:
-        """One operation with its plan and receipt."""
+        """One operation, read again with its plan and receipt. Raises NotFound."""
         return Operation((await self.call("get_operation", path={"operationId": _id(operation)}))["data"])
 
     async def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
     ) -> Operation:
-        """Write the prepared change, continuing for as long as the answer says so; stops on anything unknown.
+        """Write the prepared change, continuing for as long as the answer says so; returns the operation.
 
-        ``progress`` is told of the operation before each wait.
+        ``confirmed`` has to be True. An operation runs once: one that has succeeded is returned as it is. ``progress``
+        is told of the operation before each wait.
+
+        Raises OperationError where it stops: ``code`` and ``outcome`` say why, ``operation`` holds the receipt, and
+        ``native`` the network's own error. With the outcome ``unknown`` nobody knows whether a write was done: look at
+        the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
+        execute it.
         """
         path = {"operationId": _id(operation)}
         while True:
@@ -196,14 +246,20 @@ class AsyncAds:
             await asyncio.sleep(min(max(found.retry_after_ms / 1000, PAUSE_SECONDS), MAX_WAIT_SECONDS))
 
     async def cancel(self, operation: Operation | str) -> Operation:
-        """Cancel a prepared operation of one's own."""
+        """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
         answer = await self.call("post_operation_cancel", path={"operationId": _id(operation)}, body={})
         return Operation(answer["data"])
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     async def insights(self, account: Account | str, start: date | str, end: date | str) -> Json:
-        """Normalized daily metrics; waits while the network makes its report."""
+        """Normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
+
+        ``rows`` has one row a day: impressions, clicks, videoViews and reach are integers; spend, conversions and
+        conversionValue decimal strings, amounts in major units of ``currency``; None is what the network does not
+        report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
+        Waits while the network makes its report, which may take minutes. Raises ProviderError.
+        """
         query = {"startDate": str(start), "endDate": str(end)}
         while True:
             found = (await self.call("get_account_insights", path={"accountId": _id(account)}, query=query))["data"]
@@ -212,7 +268,10 @@ class AsyncAds:
             await asyncio.sleep((found["pending"]["retryAfterMs"] or 5000) / 1000)
 
     async def tree(self, account: Account | str) -> Json:
-        """The native hierarchy."""
+        """The native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
+
+        ``truncated`` where the account has more than was read. Raises ProviderError.
+        """
         return (await self.call("get_account_tree", path={"accountId": _id(account)}))["data"]
 
     async def catalog(
@@ -224,7 +283,12 @@ class AsyncAds:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Mapping[str, Json]:
-        """A page of a catalog: its rows as ``data``, and ``page.nextCursor``. Or, as ``report:<job>``, a report."""
+        """A page of a catalog, such as ``pages`` or ``locations``.
+
+        ``data`` has rows with ``id``, ``name`` and ``native``; ``page.nextCursor`` is given as ``cursor`` for the next
+        page, and None on the last. ``limit`` is 1 to 100. :meth:`network` lists the catalogs; some take text after a
+        colon. ``report:<job>`` is a report that :meth:`insights` began. Raises InvalidInput for an unknown one.
+        """
         query = {"search": search, "cursor": cursor, "limit": str(limit)}
         return await self.call(
             "get_account_catalog",

@@ -30,7 +30,9 @@ class Door(Protocol):
         """The envelope of the answer; raises the errors of :mod:`adsunify.errors`."""
         ...
 
-    async def close(self) -> None: ...
+    async def close(self) -> None:
+        """Let a write in flight finish, and close what was opened."""
+        ...
 
 
 @frozen
@@ -41,10 +43,12 @@ class LocalDoor:
     actor: Actor
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        """The envelope of the answer, a copy that is the caller's own."""
         envelope: Mapping[str, Json] = loads(dumps((await call(self.service, self.actor, endpoint, asked)).envelope()))
         return envelope  # the caller's own, as from a server
 
     async def close(self) -> None:
+        """Let a write in flight finish, and close the store."""
         await self.service.close()
 
 
@@ -55,6 +59,8 @@ class RemoteDoor:
     client: httpx.AsyncClient
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
+        """The envelope of the answer. Raises ProviderUnreadable ``server_unreachable`` where there is none; its outcome
+        is ``unknown`` where the server may have done what was asked."""
         import httpx
 
         path = PREFIX + endpoint.path
@@ -89,6 +95,7 @@ class RemoteDoor:
         raise error
 
     async def close(self) -> None:
+        """Close the connections to the server."""
         await self.client.aclose()
 
 

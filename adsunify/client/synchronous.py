@@ -17,9 +17,10 @@ T = TypeVar("T")
 
 
 class Ads:
-    """The same methods, synchronous: a thin face over :class:`AsyncAds` on one thread with one event loop.
+    """The methods of :class:`AsyncAds`, synchronous, and with the same arguments: a thin face over it.
 
-    Open it with ``with``. Ctrl-C stops waiting; leaving the ``with`` block waits for the write in flight.
+    Open it with ``with``. It runs one thread with one event loop, and several threads may call it. Ctrl-C stops waiting;
+    leaving the ``with`` block waits for the write in flight.
     """
 
     def __init__(
@@ -79,7 +80,12 @@ class Ads:
         body: Json = None,
         idempotency_key: str | None = None,
     ) -> Mapping[str, Json]:
-        """Call any row of the contract by its operationId; returns the envelope."""
+        """Call any row of the contract by its operationId, such as ``post_bulk_edit``; a server's ``/docs`` lists them.
+
+        ``path`` and ``query`` hold the parameters by name, as text. Returns the envelope: ``data``, and ``page`` with
+        ``nextCursor`` where there may be more. Where ``idempotency_key`` is taken, the same key and request return the
+        same operation again. Raises InvalidInput for an unknown operationId.
+        """
         return self._run(
             self._ads.call(operation_id, path=path, query=query, body=body, idempotency_key=idempotency_key)
         )
@@ -87,59 +93,86 @@ class Ads:
     # -- discovery and accounts --------------------------------------------------------------------------------
 
     def verify(self) -> Json:
-        """As :meth:`AsyncAds.verify`."""
+        """The current credential: ``workspace``, ``role``, ``canWrite``, ``expiresAt``."""
         return self._run(self._ads.verify())
 
     def networks(self) -> list[Json]:
-        """As :meth:`AsyncAds.networks`."""
+        """The networks, each with ``network`` (its code), title, version, login, levels and account extras."""
         return self._run(self._ads.networks())
 
     def network(self, code: str) -> Json:
-        """As :meth:`AsyncAds.network`."""
+        """Everything one network's tables declare: formats, settings, catalogs, metrics, templates, units.
+
+        Raises InvalidInput for an unknown code.
+        """
         return self._run(self._ads.network(code))
 
     def workflows(self) -> list[Json]:
-        """As :meth:`AsyncAds.workflows`."""
+        """The unified formats, one row each: goals, budget periods, and the members of the brief it takes."""
         return self._run(self._ads.workflows())
 
     def accounts(self, network: str | None = None) -> list[Account]:
-        """As :meth:`AsyncAds.accounts`."""
+        """The connected ad accounts, or those on one network, disconnected ones too."""
         return self._run(self._ads.accounts(network))
 
     def account(self, account: Account | str) -> Account:
-        """As :meth:`AsyncAds.account`."""
+        """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
         return self._run(self._ads.account(account))
 
     def authorize(self, network: str) -> Json:
-        """As :meth:`AsyncAds.authorize`."""
+        """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
+
+        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``); ``adsunify
+        connect`` needs no server. Raises InvalidInput for a network without a consent page, or where there is no
+        application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
+        """
         return self._run(self._ads.authorize(network))
 
     def connect(self, network: str, **credentials: str) -> Connection:
-        """As :meth:`AsyncAds.connect`."""
+        """Connect a network with credentials of its own, and keep all the accounts that it shows.
+
+        ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
+        ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
+        accounts' ids. Raises InvalidInput for other members, TokenRefused where the network does not take them.
+        """
         return self._run(self._ads.connect(network, **credentials))
 
     def connections(self) -> list[Json]:
-        """As :meth:`AsyncAds.connections`."""
+        """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
         return self._run(self._ads.connections())
 
     def disconnect(self, connection_id: str) -> Json:
-        """As :meth:`AsyncAds.disconnect`."""
+        """Revoke a connection's credentials where the network can do that, and forget them; running campaigns go on.
+
+        Returns the connection; its accounts are ``disconnected``. Raises NotFound.
+        """
         return self._run(self._ads.disconnect(connection_id))
 
     # -- the workflow ------------------------------------------------------------------------------------------
 
     def validate(self, account: Account | str, brief: Brief) -> Json:
-        """As :meth:`AsyncAds.validate`."""
+        """Hold a brief against the network's rules and, where it can be reached, the network; nothing is saved.
+
+        Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
+        InvalidInput with everything that is wrong.
+        """
         return self._run(self._ads.validate(account, brief))
 
     def create(self, account: Account | str, brief: Brief, *, idempotency_key: str | None = None) -> Operation:
-        """As :meth:`AsyncAds.create`."""
+        """Prepare the creation of a campaign with all that belongs to it, paused; nothing is written yet.
+
+        The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
+        InvalidInput with everything that is wrong with the brief.
+        """
         return self._run(self._ads.create(account, brief, idempotency_key=idempotency_key))
 
     def activate(
         self, account: Account | str, source: Operation | str, *, idempotency_key: str | None = None
     ) -> Operation:
-        """As :meth:`AsyncAds.activate`."""
+        """Prepare the activation of everything a succeeded create operation made: leaves first, the campaign last.
+
+        Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
+        """
         return self._run(self._ads.activate(account, source, idempotency_key=idempotency_key))
 
     def set_status(
@@ -151,37 +184,59 @@ class Ads:
         *,
         idempotency_key: str | None = None,
     ) -> list[Operation]:
-        """As :meth:`AsyncAds.set_status`."""
+        """Prepare a status (``active`` or ``paused``) for 1 to 50 entities; each has an operation of its own.
+
+        ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
+        InvalidInput says which of them cannot be.
+        """
         return self._run(self._ads.set_status(account, kind, entity_ids, status, idempotency_key=idempotency_key))
 
     # -- operations --------------------------------------------------------------------------------------------
 
     def operations(self) -> list[Operation]:
-        """As :meth:`AsyncAds.operations`."""
+        """The latest 50 operations in scope, newest first, without the bodies of their plans."""
         return self._run(self._ads.operations())
 
     def operation(self, operation: Operation | str) -> Operation:
-        """As :meth:`AsyncAds.operation`."""
+        """One operation, read again with its plan and receipt. Raises NotFound."""
         return self._run(self._ads.operation(operation))
 
     def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
     ) -> Operation:
-        """As :meth:`AsyncAds.execute`; ``progress`` is called on the client's own thread."""
+        """Write the prepared change, continuing for as long as the answer says so; returns the operation.
+
+        ``confirmed`` has to be True. An operation runs once: one that has succeeded is returned as it is. ``progress``
+        is told of the operation before each wait, on the client's own thread.
+
+        Raises OperationError where it stops: ``code`` and ``outcome`` say why, ``operation`` holds the receipt, and
+        ``native`` the network's own error. With the outcome ``unknown`` nobody knows whether a write was done: look at
+        the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
+        execute it.
+        """
         return self._run(self._ads.execute(operation, confirmed=confirmed, progress=progress))
 
     def cancel(self, operation: Operation | str) -> Operation:
-        """As :meth:`AsyncAds.cancel`."""
+        """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
         return self._run(self._ads.cancel(operation))
 
     # -- reading -----------------------------------------------------------------------------------------------
 
     def insights(self, account: Account | str, start: date | str, end: date | str) -> Json:
-        """As :meth:`AsyncAds.insights`."""
+        """Normalized daily metrics, both days included, in the account's time zone; at most 1100 days.
+
+        ``rows`` has one row a day: impressions, clicks, videoViews and reach are integers; spend, conversions and
+        conversionValue decimal strings, amounts in major units of ``currency``; None is what the network does not
+        report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
+        Waits while the network makes its report, which may take minutes. Raises ProviderError.
+        """
         return self._run(self._ads.insights(account, start, end))
 
     def tree(self, account: Account | str) -> Json:
-        """As :meth:`AsyncAds.tree`."""
+        """The native hierarchy, flat, parents first: ``nodes`` with kind, id, parentId, name, status, native.
+
+        ``truncated`` where the account has more than was read. Raises ProviderError.
+        """
         return self._run(self._ads.tree(account))
 
     def catalog(
@@ -193,5 +248,10 @@ class Ads:
         cursor: str | None = None,
         limit: int = 50,
     ) -> Mapping[str, Json]:
-        """As :meth:`AsyncAds.catalog`."""
+        """A page of a catalog, such as ``pages`` or ``locations``.
+
+        ``data`` has rows with ``id``, ``name`` and ``native``; ``page.nextCursor`` is given as ``cursor`` for the next
+        page, and None on the last. ``limit`` is 1 to 100. :meth:`network` lists the catalogs; some take text after a
+        colon. ``report:<job>`` is a report that :meth:`insights` began. Raises InvalidInput for an unknown one.
+        """
         return self._run(self._ads.catalog(account, resource, search=search, cursor=cursor, limit=limit))
