@@ -8,6 +8,7 @@ from aiohttp import web
 
 from adsunify.errors import AdsunifyError
 from adsunify.problems import described
+from adsunify.store import people
 
 from .visiting import Door, Visit
 
@@ -44,7 +45,10 @@ async def create_key(visit: Visit) -> web.Response:
 
 async def _keys(visit: Visit, status: int = 200, **more: object) -> web.Response:
     found = await visit.ask("get_keys")
-    shown = {"keys": found, "lifetimes": LIFETIMES, "made": None, "problem": None, **more}
+    owners = {
+        id_: (await visit.service.store.read(people.user, id_)).email for id_ in {one["ownerId"] for one in found}
+    }
+    shown = {"keys": found, "owners": owners, "lifetimes": LIFETIMES, "made": None, "problem": None, **more}
     return visit.page("keys.html", status, **shown)
 
 

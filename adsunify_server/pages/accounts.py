@@ -11,11 +11,14 @@ from aiohttp import web
 from adsunify.errors import AdsunifyError
 from adsunify.problems import described
 
+from .figures import column, money
 from .plot import Panel, panel
 from .visiting import Door, Visit
 
 DAYS, MOST_DAYS = 30, 400
 """How many days are shown unasked, and how many a plot can show."""
+FIGURES, MONEY = ("impressions", "clicks", "spend", "conversions", "conversionValue"), ("spend", "conversionValue")
+"""The figures that are shown, and those that are amounts."""
 
 
 def add_pages(door: Door) -> None:
@@ -71,12 +74,26 @@ async def insights(visit: Visit) -> web.Response:
             start=start,
             end=end,
             found=None,
+            columns={},
             panels=[],
             problem=described(error),
         )
     return visit.page(
-        "insights.html", account=account, start=start, end=end, found=found, panels=_panels(found), problem=None
+        "insights.html",
+        account=account,
+        start=start,
+        end=end,
+        found=found,
+        columns=_columns(found),
+        panels=_panels(found),
+        problem=None,
     )
+
+
+def _columns(found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The figures by name, the last of each their total; empty where there is none."""
+    rows = [*found["rows"], found["totals"]]
+    return {name: column([row[name] for row in rows], found["currency"] if name in MONEY else None) for name in FIGURES}
 
 
 def _panels(found: Mapping[str, Any]) -> list[Panel]:
@@ -87,8 +104,9 @@ def _panels(found: Mapping[str, Any]) -> list[Panel]:
     if not rows or count > MOST_DAYS:
         return []
     days = [(first + timedelta(days=number)).isoformat() for number in range(count)]
-    money = found["currency"] or "account currency"
+    currency = found["currency"]
+    spend = {day: money(row["spend"], currency) for day, row in rows.items() if row["spend"] is not None}
     return [
-        panel("Spend", money, [(day, rows[day]["spend"] if day in rows else None) for day in days], "bars"),
+        panel("Spend", currency or "account currency", [(day, spend.get(day)) for day in days], "bars"),
         panel("Clicks", "clicks", [(day, rows[day]["clicks"] if day in rows else None) for day in days], "line"),
     ]

@@ -14,10 +14,16 @@ from adsunify.errors import AdsunifyError
 from adsunify.networks import adapter
 from adsunify.problems import described
 from adsunify.service.core import Service
+from adsunify.steps import Binding
 from adsunify.store import people
 from adsunify.wire import Json
 
+from . import wording
+from .subjects import Known, Subjects
 from .visiting import Door, Visit
+
+OPEN = ("ambiguous", "in_flight")
+"""States of a step that leave open whether it was written."""
 
 
 def add_pages(door: Door) -> None:
@@ -37,9 +43,9 @@ async def first(visit: Visit) -> web.Response:
 
 async def show_all(visit: Visit) -> web.Response:
     """The latest operations in the person's scope."""
-    found = await visit.ask("get_operations")
-    accounts = {account["accountId"]: account for account in await visit.ask("get_accounts")}
-    return visit.page("operations.html", operations=found, accounts=accounts)
+    found = await Subjects.of(visit)
+    latest = await visit.ask("get_operations")
+    return visit.page("operations.html", operations=[(found.all[one["id"]], found.about(one["id"])) for one in latest])
 
 
 async def show(visit: Visit) -> web.Response:
@@ -79,22 +85,70 @@ async def activate(visit: Visit) -> web.Response:
 
 
 async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyError | None = None) -> web.Response:
-    account = await visit.ask("get_account", accountId=operation["accountId"])
-    open_ = operation["status"] == "prepared" and not operation["expired"]
+    found = await Subjects.of(visit, [operation["id"]])
+    known = found.all[operation["id"]]
+    operation, account, state = known.shown, known.account, wording.state(known.shown)
     return visit.page(
         "review.html",
         200 if problem is None else problem.status,
         operation=operation,
         account=account,
+        subject=found.about(operation["id"]),
+        state=state,
         author=await _author(visit.service, visit.actor, operation["createdBy"]["userId"]),
         seconds=max(0, _seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
-        open_=open_,
-        money=[amounts(account, step) for step in operation["plan"]["steps"]],
+        open_=state == "prepared",
+        steps=[_shown(known, number) for number in range(len(operation["plan"]["steps"]))],
+        doubtful=_doubtful(operation) if state in ("unknown", "stalled") else None,
         units=adapter(operation["network"]).network.money,
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
-        done=[step for step in operation["receipt"]["steps"] if step["state"] == "applied"],
-        problem=None if problem is None else described(problem),
+        problem=_last(operation) if problem is None else described(problem),
     )
+
+
+def _shown(known: Known, number: int) -> dict[str, Any]:
+    """A step for people: its outcome so far, its changes and amounts as money, and where ids of earlier steps go in."""
+    step = known.shown["plan"]["steps"][number]
+    states = [one["state"] for one in known.shown["receipt"]["steps"] if one["key"] == step["key"]]
+    return {
+        **step,
+        "state": states[-1] if states else None,
+        "changes": [wording.change(known.account, step["kind"], one) for one in step["changes"]],
+        "money": [
+            (one.member, None if one.major is None else wording.amount(one.major.split()[0], known.account), one.sent)
+            for one in amounts(known.account, step)
+        ],
+        "fills": [_fill(known, binding) for binding in known.plan.steps[number].bindings],
+    }
+
+
+def _fill(known: Known, binding: Binding) -> tuple[str, str]:
+    """Where an id of an earlier step goes in, and which one."""
+    _, part, *way = binding.to.split("/")
+    place = ".".join(way) if part == "body" else f"{'.'.join(way)} in the address"
+    number = next(number for number, step in enumerate(known.plan.steps, 1) if step.key == binding.step)
+    brought = [one["outputs"] for one in known.shown["receipt"]["steps"] if one["key"] == binding.step]
+    id_ = brought[-1].get(binding.output) if brought else None
+    which = "" if id_ is None else f", which is {id_}"
+    return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
+
+
+def _doubtful(operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The step of which nobody knows whether it was written; the receipt names one in every such state."""
+    steps = operation["plan"]["steps"]
+    last = {one["key"]: one for one in operation["receipt"]["steps"]}
+    number = next(
+        number for number, step in enumerate(steps) if last[step["key"]]["state"] in ("ambiguous", "in_flight")
+    )
+    return {"number": number + 1, "does": steps[number]["does"], "receipt": last[steps[number]["key"]]}
+
+
+def _last(operation: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Why the last execution stopped, told as a problem is."""
+    error = operation.get("error")
+    if error is None:
+        return None
+    return {**error, "title": "The last execution stopped", "detail": error["message"]}
 
 
 async def _author(service: Service, actor: Actor, user_id: str) -> str:

@@ -15,6 +15,8 @@ from attrs import frozen
 from adsunify.networks import adapter
 from adsunify.wire import Json, dumps
 
+from . import wording
+
 if TYPE_CHECKING:
     from jinja2 import Environment
 
@@ -80,7 +82,7 @@ def _templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals["assets"] = ASSETS
+    made.globals |= {"assets": ASSETS, "wording": wording}
     made.filters |= {"network": _title, "at": _at, "day": _day, "spelled": spelled, "words": _words}
     return made
 

@@ -1,0 +1,163 @@
+"""What a person judges a change by: names, money and time, where ids go in, and what became of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from adsunify.networks import ADAPTERS
+from tests.server.served import Served, brief, connect
+
+from .browsing import Page, browser, email, found
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+PERIODS = {"daily": "a day", "lifetime": "in all"}
+
+
+async def created(site: Served, network: str, name: str = "admin", **changes: Any) -> tuple[Mapping[str, Any], Any]:
+    """A brief, and the succeeded operation that created it."""
+    account = site.accounts.get(network) or await connect(site, network)
+    asked = brief(network, **changes)
+    made = await site.person(name).post("/create", {"accountId": account, "campaign": asked}, 201)
+    done = await site.person(name).execute(made["id"])
+    assert done["status"] == "succeeded", done
+    return asked, done
+
+
+async def activation(site: Served, source: Mapping[str, Any]) -> Any:
+    """The prepared activation of what an operation created."""
+    body = {"accountId": source["accountId"], "sourceOperationId": source["id"]}
+    return await site.admin.post("/activate", body, 201)
+
+
+async def reviewed(site: Served, operation: Mapping[str, Any], name: str = "admin", workspace: str = "shop") -> Page:
+    """The review page of an operation."""
+    async with browser(site) as person:
+        await person.sign_in(email(name, workspace))
+        return await person.open(operation["reviewUrl"])
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_an_activation_says_what_begins_to_spend(site: Served, network: str) -> None:
+    """Names, the budget with its period, and the time: from what is stored, without asking the network."""
+    asked, source = await created(site, network)
+    prepared = await activation(site, source)
+    before = len(site.networks.asked)
+    text = (await reviewed(site, prepared)).text
+    assert len(site.networks.asked) == before
+    assert text.count(asked["name"]) >= 2  # in the heading and in the table
+    budget = asked["budget"]
+    assert f"{budget['amount']}.00 USD {PERIODS[budget['period']]}" in text
+    start, end = (asked["schedule"][name][:4] for name in ("startAt", "endAt"))
+    assert re.search(rf"\d+ \w{{3}} {start}.* to \d+ \w{{3}} {end}", text), text
+    (brought,) = [step["outputs"] for step in source["receipt"]["steps"] if step["key"] == "campaign"]
+    native = next(iter(brought.values()))
+    assert (native if isinstance(native, str) else native[1].rpartition("/")[2]) in text
+
+
+async def test_a_change_made_since_is_told(site: Served) -> None:
+    _, source = await created(site, "meta")
+    group = next(step["outputs"]["id"] for step in source["receipt"]["steps"] if step["key"] == "adGroup")
+    path = f"/accounts/{source['accountId']}/ad-groups/{group}/edit"
+    edit = await site.admin.post(path, {"fields": {"budget": "500"}}, 201)
+    prepared = await activation(site, source)
+    assert "500.00" not in (await reviewed(site, prepared)).text  # prepared only: not written
+    await site.admin.execute(edit["id"])
+    page = await reviewed(site, prepared)
+    assert "Changed since" in page.text and "budget 20.00 USD to 500.00 USD" in page.text
+    assert f"/review/{edit['id']}" in page.links.values()
+
+
+async def test_a_status_says_whose_it_is(site: Served) -> None:
+    asked, source = await created(site, "meta")
+    campaign = source["receipt"]["steps"][0]["outputs"]["id"]
+    body = {"accountId": source["accountId"], "kind": "campaign", "entityIds": [campaign], "status": "active"}
+    (prepared,) = (await site.admin.post("/bulk-status", body, 201))["operations"]
+    text = (await reviewed(site, prepared)).text
+    assert asked["name"] in text and "20.00 USD a day" in text
+
+
+async def test_what_is_not_known_is_said(site: Served) -> None:
+    """A campaign that another workspace created: only its id is stored."""
+    asked, source = await created(site, "meta")
+    account = await connect(site, "meta", "stranger")
+    campaign = source["receipt"]["steps"][0]["outputs"]["id"]
+    body = {"accountId": account, "kind": "campaign", "entityIds": [campaign], "status": "active"}
+    (prepared,) = (await site.person("stranger").post("/bulk-status", body, 201))["operations"]
+    page = await reviewed(site, prepared, "stranger", "other")
+    assert asked["name"] not in page.text
+    assert f"Nothing but the id is known here of the campaign {campaign}" in page.text
+    assert f"/accounts/{account}" in page.links.values()
+
+
+async def test_the_operations_are_told_apart_by_name(site: Served) -> None:
+    asked, source = await created(site, "meta")
+    await activation(site, source)
+    campaign = source["receipt"]["steps"][0]["outputs"]["id"]
+    body = {"accountId": source["accountId"], "kind": "campaign", "entityIds": [campaign], "status": "paused"}
+    await site.admin.post("/bulk-status", body, 201)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        links = list((await person.open("/operations")).links)
+    name = asked["name"]
+    assert {f"Create {name}", f"Activate {name}", f"Pause {name}"} <= set(links), links
+
+
+async def test_a_step_shows_where_earlier_ids_go_in(site: Served) -> None:
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    text = (await reviewed(site, prepared)).text
+    for said in ("campaign_id ← id of step 1", "adset_id ← id of step 2", "creative.creative_id ← id of step 3"):
+        assert said in text, text
+    assert "The request: POST ad" not in text
+    done = await site.admin.execute(prepared["id"])
+    ids = [step["outputs"]["id"] for step in done["receipt"]["steps"]]
+    text = (await reviewed(site, prepared)).text
+    assert f"campaign_id ← id of step 1, which is {ids[0]}" in text
+
+
+async def test_an_unknown_outcome_is_said_once(site: Served) -> None:
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await site.networks.fault("meta", "reset_after", path="/v26.0/act_*/adsets", method="POST")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(prepared["reviewUrl"])
+        await person.send({"confirmed": "true"}, action="/execute", expected=400)
+        at_once = person.page
+        later = await person.open(prepared["reviewUrl"])
+    for page in (at_once, later):
+        assert page.text.lower().count("nobody knows") == 1, page.text
+        assert "Nobody knows whether step 2 was written" in page.text
+        assert len(found(page, "div", role="alert")) == 1
+        assert "Do not prepare the same change again before" in page.text
+        assert "The network says" not in page.text and "cannot do this" not in page.text
+        assert "What was to be written" in page.text and "What will be written" not in page.text
+        assert f"/accounts/{account}" in page.links.values()
+
+
+async def test_a_refusal_is_the_networks_own(site: Served) -> None:
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    await site.networks.fault("meta", "status", path="/v26.0/act_*/campaigns", method="POST", value=400)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(prepared["reviewUrl"])
+        await person.send({"confirmed": "true"}, action="/execute", expected=400)
+        assert "cannot do this" not in person.text and "The network says" in person.text
+        assert len(found(person.page, "div", role="alert")) == 1
+        assert "What will be written" in person.text
+
+
+async def test_the_plan_is_told_in_the_words_of_its_state(site: Served) -> None:
+    _, source = await created(site, "meta")
+    text = (await reviewed(site, source)).text
+    assert "What was written" in text and "What will be written" not in text
+    prepared = await activation(site, source)
+    assert "What will be written" in (await reviewed(site, prepared)).text
+    await site.admin.post(f"/operations/{prepared['id']}/cancel", {})
+    text = (await reviewed(site, prepared)).text
+    assert "What would have been written" in text and "begins to run" not in text
