@@ -29,15 +29,24 @@ IdempotencyKey = Maybe[
 
 
 class AccountArguments(WireModel):
+    """Of ``account``: which account, or the accounts of which network; neither: all."""
+
     account_id: Maybe[Uuid] = None
     network: Maybe[NetworkCode] = None
 
 
 class SearchArguments(WireModel):
+    """Of ``search_tools``: what is wanted, in plain words."""
+
     query: Annotated[str, Field(min_length=1, max_length=300)]
 
 
 class CallArguments(WireModel):
+    """Of ``call_tool``: an operation of the contract, and what it takes, as over REST.
+
+    Values of ``query`` may be JSON; they are written as text. ``body`` is checked by the operation's own model.
+    """
+
     operation_id: Annotated[str, Field(description="As search_tools names it, such as post_create.")]
     path: Maybe[dict[str, str]] = None
     query: Maybe[dict[str, Any]] = None
@@ -46,21 +55,29 @@ class CallArguments(WireModel):
 
 
 class OperationArguments(WireModel):
+    """Of ``operation``: which operation to read."""
+
     operation_id: Uuid
 
 
 class ExecuteArguments(WireModel):
+    """Of ``execute``: which operation to write; ``confirmed`` has to be true."""
+
     operation_id: Uuid
     confirmed: Confirmed
 
 
 class PrepareArguments(WireModel):
+    """Of ``prepare``: one native change of one account, as ``POST /accounts/{accountId}/validate`` takes it."""
+
     account_id: Uuid
     mutation: Mutation
     idempotency_key: IdempotencyKey = None
 
 
 class StatusArguments(WireModel):
+    """Of ``set_status``: one status for 1 to 50 entities of a kind, by their native ids."""
+
     account_id: Uuid
     kind: Kind
     entity_ids: Annotated[list[EntityId], Field(min_length=1, max_length=50)]

@@ -19,7 +19,7 @@ T = TypeVar("T")
 class Ads:
     """The methods of :class:`AsyncAds`, synchronous, and with the same arguments: a thin face over it.
 
-    Open it with ``with``. It runs one thread with one event loop, and several threads may call it. Ctrl-C stops waiting;
+    Open it with ``with``. It runs one thread with one event loop; several threads may call it. Ctrl-C stops waiting;
     leaving the ``with`` block waits for the write in flight.
     """
 

@@ -1,4 +1,9 @@
-"""The adapters: ``adapter("meta")`` imports one. No adapter performs I/O."""
+"""The adapters: ``adapter("meta")`` imports one. No adapter performs I/O.
+
+:class:`Plans` and :class:`Reads` are what an adapter has to be. Their functions are flows: generators that yield a
+:class:`~adsunify.wire.Request` or a ``Wait`` and are sent the ``Response``; what they return comes at the end. Times
+named ``now`` of plans are instants (None: nothing is held against the present), those of connecting are milliseconds.
+"""
 
 from __future__ import annotations
 
@@ -40,31 +45,60 @@ ADAPTERS: Mapping[str, str] = {
 class Plans(Protocol):
     """``plans.py``: changes become plans. All are flows; what they read is frozen into the plan.
 
-    They assume a brief that :func:`adsunify.checks.check` let pass. All raise InvalidInput for what is refused.
+    They assume a brief that :func:`adsunify.checks.check` let pass. All raise InvalidInput for what is refused, with
+    all issues at once, and the ProviderError of a read without which there is no plan.
     """
 
-    def plan_create(self, account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]: ...
+    def plan_create(self, account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
+        """Everything that a brief becomes, parents first, every entity of it paused.
 
-    def plan_activate(self, account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]: ...
+        An id that the network gives to an earlier step is bound into a later one; none is guessed.
+        """
+        ...
 
-    def plan_status(self, account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]: ...
+    def plan_activate(self, account: Account, source: Plan, outputs: Mapping[str, Outputs]) -> Flow[Plan]:
+        """Switch on what a create made: leaves first, the campaign last, and nothing else of the account.
+
+        ``source`` is the create's plan, ``outputs`` what its steps brought, by step key.
+        """
+        ...
+
+    def plan_status(self, account: Account, kind: Kind, entity_id: str, status: str) -> Flow[Plan]:
+        """Set one entity to ``active`` or ``paused``; refused where the level cannot be set to it."""
+        ...
 
     def plan_native_create(
         self, account: Account, kind: Kind, payload: Mapping[str, Json], parent_id: str | None
-    ) -> Flow[Plan]: ...
+    ) -> Flow[Plan]:
+        """One entity from a payload in native names and units.
+
+        Without a status it is created paused; an explicit active one passes, with the risk ``spend``. A ``parent_id``
+        that contradicts the payload is refused.
+        """
+        ...
 
     def plan_update(
         self, account: Account, kind: Kind, entity_id: str, payload: Mapping[str, Json], parent_id: str | None
-    ) -> Flow[Plan]: ...
+    ) -> Flow[Plan]:
+        """Change an entity by a payload in native names and units; members that it leaves out stay as they are."""
+        ...
 
-    def plan_delete(self, account: Account, kind: Kind, entity_id: str) -> Flow[Plan]: ...
+    def plan_delete(self, account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
+        """Delete one entity, or archive it where the network knows no deletion; the risk is ``destructive``."""
+        ...
 
-    def plan_edit(
-        self, account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None
-    ) -> Flow[Plan]: ...
+    def plan_edit(self, account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
+        """Change settings in unified names and major units, against the SETTINGS table and its locks.
+
+        The plan shows each change before and after. What would have to be rounded upward is refused.
+        """
+        ...
 
     def preflight(self, account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue], list[str]]]:
-        """Issues that refuse the brief, and warnings; never changes the plan."""
+        """Ask the network what a plan takes for granted (the creative exists, the listing is eligible).
+
+        Issues that refuse the brief, and warnings; it never changes the plan.
+        """
         ...
 
 
@@ -73,10 +107,14 @@ class Reads(Protocol):
 
     ``now`` of the connecting functions is in milliseconds. ``redirect_uri`` and ``verifier`` (PKCE) are the caller's.
     How a connection begins depends on ``Login.kind``: ``authorize_url`` (oauth2), ``request_token`` (oauth1), nothing
-    (credentials; their ``app`` is ``NO_APP``, redirect and verifier are empty).
+    (credentials; their ``app`` is ``NO_APP``, redirect and verifier are empty). A flow raises the ProviderError that
+    the ERRORS table makes of a bad answer, and ProviderUnreadable for one that is no answer of the network.
     """
 
-    def authorize_url(self, app: App, redirect_uri: str, state: str, verifier: str) -> str: ...
+    def authorize_url(self, app: App, redirect_uri: str, state: str, verifier: str) -> str:
+        """The address of the consent page; ``state`` comes back with the answer. With PKCE, the verifier's challenge
+        goes along."""
+        ...
 
     def request_token(self, app: App, redirect_uri: str, state: str, now: int) -> Flow[RequestToken]:
         """The token is the ``state``, its secret the ``verifier`` of ``exchange``. ``state`` here is only random."""
@@ -86,30 +124,59 @@ class Reads(Protocol):
         self, app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int
     ) -> Flow[Credentials]:
         """``answer``: the query that came back to ``redirect_uri`` (``code``, or what the network calls it), or the
-        credentials that a person gave."""
+        credentials that a person gave. Raises InvalidInput for an answer that lacks what is needed, TokenRefused where
+        the network does not take it."""
         ...
 
-    def refresh(self, app: App, credentials: Credentials, now: int) -> Flow[Credentials]: ...
+    def refresh(self, app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
+        """New credentials for old ones, with what the network did not send again; TokenRefused: a person has to connect
+        again."""
+        ...
 
-    def revoke(self, app: App, credentials: Credentials) -> Flow[None]: ...
+    def revoke(self, app: App, credentials: Credentials) -> Flow[None]:
+        """Tell the network to forget the credentials; nothing where it has no call for that."""
+        ...
 
-    def sign(self, request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request: ...
+    def sign(self, request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
+        """The request with the credentials added: the last thing that is done to it, never part of a plan.
 
-    def accounts(self) -> Flow[list[FoundAccount]]: ...
+        ``now`` in milliseconds and ``nonce``, 32 random hexadecimal digits, are for signatures (OAuth 1.0a).
+        """
+        ...
 
-    def tree(self, account: Account) -> Flow[Tree]: ...
+    def accounts(self) -> Flow[list[FoundAccount]]:
+        """Every ad account that the credentials reach, with its currency, time zone and extras."""
+        ...
 
-    def entities(self, account: Account, kind: str, query: Query) -> Flow[Page]: ...
+    def tree(self, account: Account) -> Flow[Tree]:
+        """The account's hierarchy, flat, parents first, without what is deleted; ``truncated`` where it is too long."""
+        ...
 
-    def entity(self, account: Account, kind: str, entity_id: str) -> Flow[Entity]: ...
+    def entities(self, account: Account, kind: str, query: Query) -> Flow[Page]:
+        """One page of the entities of a kind, with the network's own cursor of the next one.
+
+        A filter that the network does not know is applied here, so a page may be short, and still have a next one.
+        """
+        ...
+
+    def entity(self, account: Account, kind: str, entity_id: str) -> Flow[Entity]:
+        """One entity, whole. Raises ProviderNotFound."""
+        ...
 
     def editable(self, account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
         """The entity with all that its settings and an edit need to know."""
         ...
 
-    def insights(self, account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]: ...
+    def insights(self, account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
+        """The account's daily figures, both days included; amounts are Decimals in major units.
 
-    def catalog(self, account: Account, resource: str, query: Query) -> Flow[CatalogPage]: ...
+        A network that makes reports in its own time returns ``pending`` with a job, and is called again with it.
+        """
+        ...
+
+    def catalog(self, account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+        """One page of a declared catalog; ``resource`` is its name, perhaps with ``:`` and a text."""
+        ...
 
 
 @frozen

@@ -210,6 +210,7 @@ _MESSAGES = ("/message", "/details", "/detail", "/error_description")
 
 
 def request_id_of(response: Response) -> str | None:
+    """The network's own id of the request, for its support."""
     return next((response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None)
 
 

@@ -119,6 +119,7 @@ def in_europe(targeting: Mapping[str, Json]) -> bool | None:
 
 
 def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """A rule: no place inside a country that the brief names as well."""
     # Marketing API: geo_locations may not name a place inside another that it names.
     for index, location in enumerate(brief.targeting.location_ids or ()):
         if country_of(location) in (brief.targeting.countries or ()):
@@ -132,12 +133,14 @@ def special(brief: CampaignBrief) -> bool:
 
 
 def category_countries(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """A rule: a special ad category names its countries."""
     if special(brief) and not countries_of(targeting_of(brief)):
         message = "Meta wants to know the countries of a special ad category; name them as countries."
         yield Issue("targeting.countries", "required", message)
 
 
 def beneficiary(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """A rule: in the EU the account says who benefits and who pays; an extra that was not read refuses nothing."""
     unset = [extra for extra in DSA if account.extras.get(extra) == ""]
     for extra in unset if unset and in_europe(targeting_of(brief)) else ():
         message = "Ads in the EU name who benefits and who pays; set both defaults in Meta's ad account settings."

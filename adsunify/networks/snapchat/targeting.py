@@ -88,6 +88,7 @@ def not_native(targeting: Mapping[str, Json]) -> str | None:
 
 
 def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """A rule: no place inside a country that the brief names as well."""
     whole = {one for one in _locations(brief) if ":" not in one}
     inside = [one for one in brief.targeting.location_ids or () if ":" in one and one.partition(":")[0] in whole]
     if inside:
@@ -96,6 +97,7 @@ def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> 
 
 
 def one_language(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """A rule: where a language is wanted, it is named in the one place that counts."""
     # Ads API "Targeting": several countries take exactly one language, which narrows who is reached.
     locale = brief.platform.locale
     if brief.targeting.native is not None:

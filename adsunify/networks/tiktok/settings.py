@@ -30,6 +30,7 @@ def _deleted(entity: Entity) -> bool:
 
 
 def alive(entity: Entity, now: datetime | None) -> str | None:
+    """The lock of every setting of what is deleted."""
     return GONE if _deleted(entity) else None
 
 
@@ -270,6 +271,7 @@ def conflicts(
 
 
 def beyond_smart(kind: Kind, flow: tiktok.Create, body: dict[str, Json]) -> Iterator[Issue]:
+    """What Smart+ lets nobody change; its ``bid_type``, which the bid says already, is taken out of ``body``."""
     if flow == tiktok.SMART_PLUS:
         if not {"bid_price", "conversion_bid_price"}.isdisjoint(body):
             body.pop("bid_type")  # a bid says it already

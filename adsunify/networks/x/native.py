@@ -119,6 +119,7 @@ def offset_of(account: Account, now: datetime) -> timedelta:
 
 
 def midnight(day_: date, offset: timedelta) -> str:
+    """The instant at which a day of the account begins, in UTC, as X writes it."""
     return utc_text(datetime(day_.year, day_.month, day_.day, tzinfo=timezone(offset)))
 
 

@@ -52,6 +52,7 @@ class Criterion:
     id: str = ""
 
     def to_json(self) -> dict[str, Json]:
+        """As X is sent it."""
         return {"targeting_type": self.type, "targeting_value": self.value, "operator_type": self.operator}
 
     @property
@@ -167,6 +168,7 @@ def places_of(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
 
 
 def standing(network: Network, account: Account, line_item: str) -> Flow[list[Mapping[str, Json]]]:
+    """The targeting criteria of a line item as X lists them, all of them."""
     request = x.of_account(account, "targeting_criteria", line_item_ids=line_item, count=x.PAGE)
     return (yield from listed(network, request))
 
