@@ -14,8 +14,8 @@ from adsunify import vault
 from adsunify.actor import Role
 from adsunify.errors import refused
 from adsunify.service import accounts, people, rotating
-from adsunify.service.opening import SECRET_KEYS, key_ring, ring_beside
-from adsunify.store import Store, open_store
+from adsunify.service.opening import SECRET_KEYS, key_ring, open_private, ring_beside
+from adsunify.store import Store
 from adsunify.wire import Json, dumps
 
 from . import showing
@@ -37,7 +37,7 @@ def with_store(database: str, work: Callable[[Store], Awaitable[T]]) -> T:
     """Open (and migrate) the store, do the work, close it."""
 
     async def run() -> T:
-        store = await open_store(database)
+        store = await open_private(database)
         try:
             return await work(store)
         finally:

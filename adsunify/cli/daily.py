@@ -10,7 +10,7 @@ import click
 from adsunify.networks import ADAPTERS
 
 from . import showing
-from .files import brief_argument, brief_in
+from .files import brief_argument, brief_in, told_of_the_brief
 from .options import Where, anywhere, data_option, idempotency_option
 
 DAYS = 7
@@ -40,7 +40,7 @@ def validate(where: Where, account: str, brief: Path, as_json: bool) -> None:
     and nothing is saved or written. A refused brief exits with 2 and one line per issue on stderr.
     """
     wanted = brief_in(brief).to_json()
-    with where.ads() as ads:
+    with told_of_the_brief(), where.ads() as ads:
         found = ads.validate(account, wanted)
         shown = {**found, "account": ads.account(account).data}
     showing.say(found, as_json, showing.validated(shown))
@@ -59,7 +59,7 @@ def create(where: Where, account: str, brief: Path, idempotency_key: str | None,
     `adsunify execute` the operation within 30 minutes. What it creates stays paused.
     """
     wanted = brief_in(brief).to_json()
-    with where.ads() as ads:
+    with told_of_the_brief(), where.ads() as ads:
         operation = ads.create(account, wanted, idempotency_key=idempotency_key).data
         about = ads.account(account).data
     showing.say(operation, as_json, showing.operation(operation, about))

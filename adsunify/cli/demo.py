@@ -13,7 +13,6 @@ from typing import Any
 
 import click
 from attrs import define, field
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
@@ -24,6 +23,7 @@ from adsunify.networks import ADAPTERS
 from adsunify.store import events
 from adsunify.wire import Json, dumps
 
+from . import showing
 from .briefs import brief
 from .serve import Serving, connect_one, sandbox_admin, serving, simulation
 
@@ -96,9 +96,14 @@ def demo(networks: str, as_json: bool) -> None:
             raise refused("--networks", "choice", f"{one} is none of {', '.join(ADAPTERS)}.")
     import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
     progress = Progress(chosen)
-    console = Console(file=sys.stderr if as_json else sys.stdout)
-    with Live(console=console, get_renderable=progress.table, refresh_per_second=4, transient=as_json):
+    console = showing.console(stderr=as_json)
+    if console.is_terminal:
+        with Live(console=console, get_renderable=progress.table, refresh_per_second=4, transient=as_json):
+            asyncio.run(_demo(progress))
+    else:
         asyncio.run(_demo(progress))
+        if not as_json:
+            console.print(progress.table())
     if as_json:
         click.echo(dumps(progress.to_json()))
     for network, why in progress.failed.items():

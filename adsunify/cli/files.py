@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -10,7 +12,7 @@ import click
 from adsunify.brief import CampaignBrief, read_brief
 from adsunify.errors import InvalidInput
 
-BRIEF = "BRIEF"
+BRIEF, CAMPAIGN = "BRIEF", "campaign"
 brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))
 
 
@@ -25,3 +27,17 @@ def brief_in(path: Path) -> CampaignBrief:
         return read_brief(read_file(path))
     except InvalidInput as problem:
         raise InvalidInput([issue._replace(path=issue.path or BRIEF) for issue in problem.issues]) from None
+
+
+@contextmanager
+def told_of_the_brief() -> Iterator[None]:
+    """What a request is refused for is told as it stands in the file: a request holds the brief as a member."""
+    try:
+        yield
+    except InvalidInput as problem:
+        raise InvalidInput(
+            [
+                issue._replace(path=BRIEF if issue.path == CAMPAIGN else issue.path.removeprefix(f"{CAMPAIGN}."))
+                for issue in problem.issues
+            ]
+        ) from None

@@ -16,6 +16,7 @@ from adsunify.errors import refused
 from adsunify.service.opening import DATABASE
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
+SCHEMES = ("http://", "https://")
 SERVER, TOKEN = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
 
 
@@ -60,7 +61,7 @@ class Where:
     @property
     def remote(self) -> bool:
         """Whether it is a server."""
-        return self.url.startswith(("http://", "https://"))
+        return self.url.startswith(SCHEMES)
 
     def ads(self) -> Ads:
         """The client, to be opened with ``with``."""
@@ -102,6 +103,9 @@ def _where(database: str, server: str | None, token: str | None, workspace: str 
         if "token" in written:
             raise refused("--token", "not_supported", "goes with --server, not with a store.")
         return Where(database, None, workspace)
+    if not server.startswith(SCHEMES):
+        name = SERVER if source("server") == ParameterSource.ENVIRONMENT else "--server"
+        raise refused(name, "malformed", f"must begin with {' or '.join(SCHEMES)}.")
     if workspace is not None:
         raise refused("--workspace", "not_supported", "goes with a store; at a server, the token says which it is.")
     return Where(server, token, None)

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from adsunify.currencies import exponent
-from adsunify.errors import refused
+from adsunify.errors import Issue, LookupNeeded, refused
 from adsunify.network import Account
 from adsunify.networks import adapter
 from adsunify.planning import plan as plan_brief
@@ -19,6 +19,9 @@ from adsunify.wire import Json, dumps, filled, loads
 
 from .files import brief_argument, brief_in
 
+RECORDED = '[{"request": {"method": "GET", "url": "https://..."}, "response": {"status": 200, "body": {}}}]'
+"""A file of recorded answers."""
+
 
 @click.command()
 @click.argument("network")
@@ -27,7 +30,12 @@ from .files import brief_argument, brief_in
 @click.option("--timezone", required=True, help="The account's time zone (IANA).")
 @click.option("--native-account", default="", help="The account's native id.")
 @click.option("--account-extra", "extras", multiple=True, metavar="K=V", help="A native fact of the account.")
-@click.option("--lookups", type=click.Path(dir_okay=False, path_type=Path, exists=True), help="Recorded answers.")
+@click.option(
+    "--lookups",
+    type=click.Path(dir_okay=False, path_type=Path, exists=True),
+    metavar="FILE",
+    help=f"Recorded answers of the network, for a plan that needs some: {RECORDED}",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the plan as JSON.")
 def plan(
     network: str,
@@ -41,6 +49,10 @@ def plan(
 ) -> None:
     """Print what would be written to NETWORK for the brief in the file BRIEF ("-" reads stdin).
 
+    Some plans need an answer of the network first. It is never asked: whoever has it gives it with --lookups. With an
+    account that is connected, at the network or at a simulated one (`adsunify serve --sandbox`), `adsunify validate`
+    prints the plan and asks the network itself.
+
     A refused brief exits with 2 and one line per issue on stderr.
     """
     known = [extra.name for extra in adapter(network).network.extras]
@@ -52,7 +64,11 @@ def plan(
         zone(timezone, "--timezone").key,
         _extras(extras, known),
     )
-    made = plan_brief(brief_in(brief), account, lookups=_lookups(lookups))
+    try:
+        made = plan_brief(brief_in(brief), account, lookups=_lookups(lookups))
+    except LookupNeeded as problem:
+        how = f"names a JSON file with the answer: {RECORDED}. `adsunify validate` asks a connected account's network."
+        raise LookupNeeded([*problem.issues, Issue("--lookups", "lookup_needed", how)]) from None
     if as_json:
         click.echo(dumps(plan_json(made)))
         return
@@ -88,10 +104,18 @@ def _lookups(path: Path | None) -> list[Mapping[str, Any]]:
     try:
         found = loads(path.read_bytes())
     except ValueError as reason:
-        raise refused("--lookups", "malformed_json", f"is a JSON list of recorded answers: {reason}.") from None
-    if not isinstance(found, list):
-        raise refused("--lookups", "wrong_type", "is a JSON list of recorded answers.")
+        raise refused("--lookups", "malformed_json", f"must be JSON, {RECORDED}: {reason}.") from None
+    if not isinstance(found, list) or not all(map(_recorded, found)):
+        raise refused("--lookups", "wrong_type", f"must be a list of recorded answers: {RECORDED}.")
     return found
+
+
+def _recorded(one: Json) -> bool:
+    """Whether it is an answer together with what was asked."""
+    if not isinstance(one, Mapping):
+        return False
+    asked, said = one.get("request"), one.get("response")
+    return isinstance(asked, Mapping) and isinstance(asked.get("url"), str) and isinstance(said, Mapping)
 
 
 def plan_json(made: Plan) -> dict[str, Json]:

@@ -130,9 +130,10 @@ class AsyncAds:
     async def authorize(self, network: str) -> Json:
         """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
 
-        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``); ``adsunify
-        connect`` needs no server. Raises InvalidInput for a network without a consent page, or where there is no
-        application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
+        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``, or else
+        http://127.0.0.1:8080): over a store of one's own, ``adsunify serve`` over that store must answer there. The
+        command ``adsunify connect`` needs no server. Raises InvalidInput for a network without a consent page, or where
+        there is no application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
         """
         return (await self.call("post_connections_authorize", body={"network": network}))["data"]
 
@@ -141,8 +142,16 @@ class AsyncAds:
 
         ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
         ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
-        accounts' ids. Raises InvalidInput for other members, TokenRefused where the network does not take them.
+        accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
+        :meth:`authorize`), TokenRefused where the network does not take them.
         """
+        if network in ADAPTERS and network not in CREDENTIALS:
+            raise refused(
+                "network",
+                "choice",
+                f"has a consent page, where a person allows it: `adsunify connect {network}` leads there, and so does "
+                f"the link of authorize, where `adsunify serve` runs. Connected like this: {', '.join(CREDENTIALS)}.",
+            )
         body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
         found = (await self.call("post_connections_credentials", body=body))["data"]
         every = await self.accounts(network)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -71,7 +73,7 @@ async def open_service(
     transport = HttpTransport(sandbox_url)
     store: Store | None = None
     try:
-        store = await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+        store = await open_private(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
         # a database that cannot be opened leaves no key file behind
         ring, made = ring_file(file) if file is not None else (parse_ring(environment[SECRET_KEYS]), False)
     except BaseException:
@@ -80,6 +82,16 @@ async def open_service(
             await store.close()
         raise
     return Opened(Service(store, ring, transport, settings), file if made else None)
+
+
+async def open_private(database: str, *, clock: Clock | None = None, allow_unsafe_durability: bool = False) -> Store:
+    """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
+    parts = urlsplit(database)
+    if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
+        # SQLite would make it readable for all; where it cannot be made, opening it says why
+        with suppress(OSError):
+            os.close(os.open(unquote(parts.path[1:]), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    return await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
 
 
 def key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:

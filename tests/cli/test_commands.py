@@ -16,7 +16,10 @@ from typing import Any
 
 import httpx
 import pytest
+from rich.console import Console
 
+from adsunify.cli.networks import Pages
+from adsunify.matrix import matrix
 from adsunify.networks import ADAPTERS
 from tests.pages.browsing import Browser
 
@@ -108,6 +111,55 @@ def test_plan_says_what_is_taken_instead(tmp_path: Path) -> None:
     ran = run("plan", "amazon", changed(tmp_path, platform={"sku": "STOVE-1", "boardId": "1"}), *ACCOUNT)
     assert ran.returncode == 2
     assert "platform.boardId: it takes platform.sku" in ran.stderr
+
+
+def looked_up(name: str) -> tuple[Any, Any]:
+    """The brief and the recorded answers of a case of Outbrain."""
+    case = json.loads((ROOT / "tests/networks/outbrain/exemplary" / name).read_text())
+    return case["input"]["brief"], case["exchange"]
+
+
+def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path) -> None:
+    brief, exchange = looked_up("create-crawled-awareness-daily.json")
+    (tmp_path / "brief.json").write_text(json.dumps(brief))
+    (tmp_path / "answers.json").write_text(json.dumps(exchange))
+    command = ("plan", "outbrain", "brief.json", "--currency", "USD", "--timezone", "UTC")
+    ran = run(*command, folder=tmp_path)
+    first, second = ran.stderr.splitlines()
+    assert ran.returncode == 2 and exchange[0]["request"]["url"] in first
+    assert second.startswith('--lookups: names a JSON file with the answer: [{"request": {"method": "GET", "url": ')
+    assert "adsunify validate" in second
+    assert run(*command, "--lookups", "answers.json", folder=tmp_path).returncode == 0
+    shown = re.sub(r"\s+", "", run("plan", "--help").stdout)
+    assert '[{"request":{"method":"GET","url":"https://..."},"response":{"status":200,"body":{}}}]' in shown
+    for wrong in ("{}", "[1]", "[{}]", '[{"request": {"url": "https://x"}}]', "nonsense"):
+        (tmp_path / "answers.json").write_text(wrong)
+        ran = run(*command, "--lookups", "answers.json", folder=tmp_path)
+        assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1) and '[{"request":' in ran.stderr, wrong
+
+
+def test_networks_cuts_nothing() -> None:
+    narrow = Console(width=80)
+    with narrow.capture() as captured:
+        narrow.print(Pages(matrix()))
+    assert "…" not in captured.get()
+    assert "…" not in run("networks", COLUMNS="80").stdout
+
+
+def test_a_demo_ends_with_a_line() -> None:
+    ran = run("demo", "--networks", "amazon")
+    assert ran.returncode == 0 and ran.stdout.endswith("\n") and "amazon" in ran.stdout
+    assert ran.stdout.splitlines()[-1].split() == ["amazon", *["ok"] * 8]
+
+
+@pytest.mark.parametrize("command", ["accounts", "db upgrade", "admin init --workspace w --email a@x.example"])
+def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path) -> None:
+    assert run(*command.split(), "--database", "sqlite:///a.db", folder=tmp_path).returncode == 0
+    for path in tmp_path.iterdir():
+        assert path.stat().st_mode & 0o777 == 0o600, path
+    (tmp_path / "a.db").chmod(0o640)
+    assert run(*command.split()[:2], "--database", "sqlite:///a.db", folder=tmp_path).returncode in (0, 2)
+    assert (tmp_path / "a.db").stat().st_mode & 0o777 == 0o640, "what is there stays as it is"
 
 
 @pytest.mark.parametrize(

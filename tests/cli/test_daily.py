@@ -155,6 +155,17 @@ def test_a_refused_brief_has_a_line_per_issue(both: Place, account: str, tmp_pat
         assert {line.split(":")[0] for line in ran.lines} <= {"goal", "bid"} and ran.lines
 
 
+def test_a_refused_brief_is_told_as_it_stands_in_its_file(both: Place, account: str, tmp_path: Path) -> None:
+    """The same words as `plan`, though a request holds the brief as ``campaign``."""
+    path = tmp_path / "brief.json"
+    path.write_text(json.dumps({**json.loads(Path(BRIEF).read_text()), "platform": {"boardId": "1"}}))
+    place = ("--currency", "USD", "--timezone", "UTC")
+    planned = both.ads("plan", "chatgpt", str(path), *place)
+    assert planned.code == 2 and planned.err.startswith("platform.boardId: ")
+    for command in ("validate", "create"):
+        assert both.ads(command, account, str(path)).err == planned.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -187,12 +198,18 @@ def test_exit_codes(both: Place, arguments: tuple[str, ...], code: int) -> None:
         (("--token", "t"), "--token"),
         (("--server", "http://127.0.0.1:9"), "token"),
         (("--server", "http://127.0.0.1:9", "--token", "t", "--workspace", "w"), "--workspace"),
+        (("--server", "127.0.0.1:9", "--token", "t"), "--server: must begin with http:// or https://"),
         (("--database", "mysql://x"), "database"),
     ],
 )
 def test_places_that_are_none(place: Callable[[str], Place], arguments: tuple[str, ...], named: str) -> None:
     ran = place("none").ads("accounts", *arguments)
     assert ran.code == 2 and named in ran.err
+
+
+def test_a_server_of_the_environment_without_a_scheme(place: Callable[[str], Place]) -> None:
+    ran = place("none").ads("accounts", ADSUNIFY_SERVER="127.0.0.1:9", ADSUNIFY_TOKEN="t")
+    assert (ran.code, ran.err) == (2, "ADSUNIFY_SERVER: must begin with http:// or https://.\n")
 
 
 def test_the_command_line_counts_more_than_the_environment(

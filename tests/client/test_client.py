@@ -431,6 +431,24 @@ async def test_addresses_that_are_none(url: str, token: str | None, path: str) -
     await asyncio.to_thread(work)
 
 
+async def test_an_address_without_a_scheme() -> None:
+    with pytest.raises(InvalidInput, match="address begins with http:// or https://"):
+        async with AsyncAds("127.0.0.1:9", token="t", environment={}):
+            pass
+
+
+@pytest.mark.parametrize("door", DOORS)
+async def test_a_network_with_a_consent_page_is_not_connected_with_credentials(
+    clients: dict[str, AsyncAds], door: str
+) -> None:
+    with pytest.raises(InvalidInput) as error:
+        await clients[door].connect("meta")
+    ((path, message),) = [(issue.path, issue.message) for issue in error.value.issues]
+    assert path == "network"
+    for way in ("adsunify connect meta", "authorize", "adsunify serve", "chatgpt, outbrain, apple"):
+        assert way in message
+
+
 async def test_an_operation_id_that_is_none(clients: dict[str, AsyncAds]) -> None:
     with pytest.raises(InvalidInput, match="There is no such operation"):
         await clients["local"].call("get_everything")
