@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +50,22 @@ def test_every_module_stands_on_a_floor() -> None:
     floors = [module.strip() for layer in contract("layers")["layers"] for module in layer.split("|")]
     assert len(floors) == len(set(floors))
     assert set(floors) == product()
+
+
+def test_the_guide_shows_the_house_as_it_is() -> None:
+    """Every module once, and no row above what stands higher than it."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    rows = [line.split("|")[2] for line in text.splitlines() if re.match(r"\| [0-9, ]+ \|", line)]
+    named = [re.findall(r"`(?:adsunify)?([._]\w+)", row) for row in rows]
+    shown = [[f"adsunify{name}" for name in row] for row in named]
+    height = {
+        module.strip(): -place
+        for place, layer in enumerate(contract("layers")["layers"])
+        for module in layer.split("|")
+    }
+    assert sorted(module for row in shown for module in row) == sorted(height)
+    heights = [[height[module] for module in row] for row in shown]
+    assert all(max(lower) <= max(upper) for upper, lower in pairwise(heights))
 
 
 def test_the_sandbox_is_kept_from_every_module() -> None:
