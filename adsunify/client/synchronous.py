@@ -122,9 +122,10 @@ class Ads:
     def authorize(self, network: str) -> Json:
         """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
 
-        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``); ``adsunify
-        connect`` needs no server. Raises InvalidInput for a network without a consent page, or where there is no
-        application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
+        It works once, for ten minutes, and leads to the server at the base URL (``ADSUNIFY_BASE_URL``, or else
+        http://127.0.0.1:8080): over a store of one's own, ``adsunify serve`` over that store must answer there. The
+        command ``adsunify connect`` needs no server. Raises InvalidInput for a network without a consent page, or where
+        there is no application (``ADSUNIFY_<NETWORK>_CLIENT_ID``), and Forbidden to all but admins.
         """
         return self._run(self._ads.authorize(network))
 
@@ -133,7 +134,8 @@ class Ads:
 
         ``connect("chatgpt", api_key=...)``, ``connect("outbrain", api_key=...)`` or with ``username`` and ``password``,
         ``connect("apple", client_id=..., team_id=..., key_id=..., private_key=...)``. Connecting again keeps the
-        accounts' ids. Raises InvalidInput for other members, TokenRefused where the network does not take them.
+        accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
+        :meth:`authorize`), TokenRefused where the network does not take them.
         """
         return self._run(self._ads.connect(network, **credentials))
 
