@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
 from typing import Any, Self
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from .errors import ProviderUnreadable
 from .money import written
@@ -145,6 +145,15 @@ class Insights:
         """Nothing yet: the network is still making the report of these days."""
         coverage = Coverage(start, end, timezone, complete=False, missing=(DateRange(start, end),))
         return cls((), Figures(), coverage, pending=pending)
+
+    def until(self, end: datetime.date) -> Self:
+        """The same with the days up to ``end``, of which nothing can be known yet, missing: totals are None."""
+        if end <= self.coverage.end:
+            return self
+        following = DateRange(self.coverage.end + datetime.timedelta(days=1), end)
+        missing = [*self.coverage.missing, following]
+        coverage = evolve(self.coverage, end=end, complete=False, missing=missing)
+        return evolve(self, totals=Figures(), coverage=coverage)
 
     def to_json(self) -> dict[str, Json]:
         return {

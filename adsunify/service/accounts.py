@@ -14,6 +14,7 @@ from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
     Issue,
+    NotFound,
     ProviderError,
     ProviderThrottled,
     ProviderUnreadable,
@@ -163,7 +164,8 @@ async def insights(service: Service, actor: Actor, *, account_id: str, start_dat
     """Normalized daily metrics in the account's currency and time zone, both dates included; at most 1100 days a
     call.
 
-    ``pending`` says that the network is still making its report: ask again with the same dates.
+    ``pending`` says that the network is still making its report: ask again with the same dates. Days that have not
+    begun are missing.
     """
     session = await Session.of(service, actor, account_id)
     if end_date < start_date:
@@ -173,18 +175,28 @@ async def insights(service: Service, actor: Actor, *, account_id: str, start_dat
         raise InvalidInput([Issue("endDate", "range_too_long", message)])
     if start_date < FIRST_DAY:
         raise InvalidInput([Issue("startDate", "too_early", f"cannot be before {FIRST_DAY}.")])
-    if start_date > _today(service, session):
+    today = _today(service, session)
+    if start_date > today:
         raise InvalidInput([Issue("startDate", "future", "lies in the future; nothing can be reported yet.")])
+    last = min(end_date, today)
     if not session.adapter.network.reports:
-        return _insights(session, await _report(service, session, start_date, end_date, None))
-    days = start_date.isoformat(), end_date.isoformat()
+        found = await _report(service, session, start_date, last, None)
+        return _insights(session, found.until(end_date))
+    days = start_date.isoformat(), last.isoformat()
     for _ in range(STARTING_LOOKS):
         record, mine = await service.store.write(
             reports.begin, actor.workspace_id, account_id, *days, service.store.clock
         )
-        if mine or record.job is not None:
-            return _insights(session, await _advanced(service, session, record))
-        await asyncio.sleep(STARTING_SECONDS)  # another call asks for it at this moment
+        if not mine and record.job is None:
+            await asyncio.sleep(STARTING_SECONDS)  # another call asks for it at this moment
+            continue
+        try:
+            found = await _advanced(service, session, record)
+        except ProviderError as problem:
+            if record.state != "read" or isinstance(problem, PASSING):
+                raise
+            continue  # the network has it no more
+        return _insights(session, found.until(end_date))
     return _insights(session, Insights.waiting(start_date, end_date, session.native.timezone, STARTING))
 
 
@@ -197,27 +209,32 @@ async def _advanced(service: Service, session: Session, record: ReportRecord) ->
     """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good."""
     start, end = date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
     try:
-        found = await _report(service, session, start, end, record.job)
+        found = await _report(service, session, start, end, record.job, again=record.state == "read")
     except AdsunifyError as problem:
         if record.job is None or not isinstance(problem, PASSING):
-            await service.store.write(reports.finished, record.id)
+            await service.store.write(reports.forgotten, record.id)
         raise
     if found.pending is not None:
         await service.store.write(reports.started, record.id, found.pending.job, service.store.clock)
-    else:
-        await service.store.write(reports.finished, record.id)
+    elif record.job is None:  # it was answered at once: there is nothing to resume
+        await service.store.write(reports.forgotten, record.id)
+    elif record.state != "read":
+        await service.store.write(reports.read, record.id, service.store.clock)
     return found
 
 
-async def _report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+async def _report(
+    service: Service, session: Session, start: date, end: date, job: str | None, again: bool = False
+) -> Insights:
+    """Read a report. ``again``: how it ended was told the first time."""
     flow = session.adapter.reads.insights(session.native, start, end, job, service.now())
     try:
         found = await session.run(flow)
     except ProviderError as problem:
-        if not isinstance(problem, PASSING):
+        if not isinstance(problem, PASSING) and not again:
             await service.store.write(_event, "sync.failed", session.account, service.store.clock, {"what": "insights"})
         raise
-    if found.pending is None and found.coverage.complete:
+    if found.pending is None and found.coverage.complete and not again:
         days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
         told = {"what": "insights", **days}
         await service.store.write(_event, "analytics.synced", session.account, service.store.clock, told)
@@ -260,6 +277,8 @@ async def catalog(
 
 
 async def _resumed(service: Service, session: Session, job: str) -> Json:
+    if not session.adapter.network.reports:
+        raise NotFound(f"{session.adapter.network.title} answers at once: there is no report to resume.")
     record = await service.store.read(reports.of_job, session.account.id, job)
     if record is not None:
         return _insights(session, await _advanced(service, session, record))

@@ -1,4 +1,8 @@
-"""Asynchronous reports at the networks: one row per account and range, so that a second read resumes the job."""
+"""Asynchronous reports at the networks: one row per account and range, so that a second read resumes the job.
+
+What a report said is not kept: its job is read again for an hour, and then the network is asked anew, for figures are
+restated.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,18 @@ from . import upsert
 from .clock import Clock, new_id
 from .schema import reports
 
-ReportState = Literal["starting", "pending"]
+ReportState = Literal["starting", "pending", "read"]
 START_MILLISECONDS = 120_000
+REREAD_MILLISECONDS = 3_600_000
+"""So long a report that was read to its end is read again, rather than asked for anew."""
 
 
 @frozen
 class ReportRecord:
-    """A report being made. ``job``: what resumes it, None while it is being asked for. Times in milliseconds."""
+    """A report that is being made, or was read to its end.
+
+    ``job``: what resumes it, None while it is being asked for. Times in milliseconds.
+    """
 
     id: str
     workspace_id: str
@@ -52,7 +61,13 @@ _STARTED = (
     .where(reports.c.id == bindparam("the_id"))
     .values(state="pending", job=bindparam("new_job"), updated_at=bindparam("now"))
 )
-_FINISHED = delete(reports).where(reports.c.id == bindparam("the_id"))
+_READ = update(reports).where(reports.c.id == bindparam("the_id")).values(state="read", updated_at=bindparam("now"))
+_FORGOTTEN = delete(reports).where(reports.c.id == bindparam("the_id"))
+_OVER = delete(reports).where(
+    reports.c.account_id == bindparam("of_account"),
+    reports.c.state == "read",
+    reports.c.updated_at <= bindparam("before"),
+)
 
 
 def begin(
@@ -63,6 +78,7 @@ def begin(
     Of all who ask, one is; another may after 2 minutes, if nothing came of it. Dates as ``YYYY-MM-DD``.
     """
     at = clock.now()
+    connection.execute(_OVER, {"of_account": account_id, "before": at - REREAD_MILLISECONDS})
     row = {
         "id": new_id(at),
         "workspace_id": workspace_id,
@@ -74,7 +90,7 @@ def begin(
         "updated_at": at,
     }
     found = None
-    while found is None:  # again, where another's report was finished between the two
+    while found is None:  # again, where another's report was forgotten between the two
         mine = bool(_INSERT.all(connection, row))
         found = get(connection, account_id, start_date, end_date)
     if not mine:
@@ -84,7 +100,7 @@ def begin(
 
 
 def get(connection: Connection, account_id: str, start_date: str, end_date: str) -> ReportRecord | None:
-    """The report of this range that is being made, if any."""
+    """The report of this range, if there is one."""
     row = connection.execute(
         _OF_RANGE, {"of_account": account_id, "of_start": start_date, "of_end": end_date}
     ).one_or_none()
@@ -92,7 +108,7 @@ def get(connection: Connection, account_id: str, start_date: str, end_date: str)
 
 
 def of_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
-    """The report that a job makes, if it is being made for this account."""
+    """The report that a job makes for this account, if there is one."""
     row = connection.execute(_OF_JOB, {"of_account": account_id, "of_job": job}).one_or_none()
     return None if row is None else ReportRecord(**row._mapping)
 
@@ -102,6 +118,11 @@ def started(connection: Connection, report_id: str, job: Json, clock: Clock) -> 
     connection.execute(_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
 
 
-def finished(connection: Connection, report_id: str) -> None:
-    """The report was read to its end, or failed for good: the next read asks for a new one."""
-    connection.execute(_FINISHED, {"the_id": report_id})
+def read(connection: Connection, report_id: str, clock: Clock) -> None:
+    """The report was read to its end."""
+    connection.execute(_READ, {"the_id": report_id, "now": clock.now()})
+
+
+def forgotten(connection: Connection, report_id: str) -> None:
+    """The report failed for good, or the network has it no more: the next read asks for a new one."""
+    connection.execute(_FORGOTTEN, {"the_id": report_id})

@@ -251,7 +251,7 @@ class Stored:
             assert mine
             await store.write(reports.started, begun.id, f"job {n}", store.clock)
             assert await store.read(reports.of_job, account.id, f"job {n}") is not None
-            await store.write(reports.finished, begun.id)
+            await store.write(reports.forgotten, begun.id)
 
         return await timed(one, WRITES)
 

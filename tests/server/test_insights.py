@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTERS, adapter
 from adsunify.service.accounts import MOST_DAYS
 
 from .served import Served, brief
@@ -109,9 +109,49 @@ async def test_a_report_is_asked_for_once(server: Served, live: dict[str, str]) 
     assert first["coverage"]["missing"] == [{"startDate": str(start), "endDate": str(end)}]
     second = await ask(server, account, start, end)
     assert second["pending"] is None or second["pending"]["job"] == first["pending"]["job"]
-    assert (await finished(server, account, start, end))["rows"]
+    synced = len(await server.events("analytics.synced"))
+    rows = (await finished(server, account, start, end))["rows"]
+    assert rows
+    for _ in range(3):  # what was read to its end is read again, not asked for again
+        assert (await ask(server, account, start, end))["rows"] == rows
     assert server.networks.count(*REPORT) == asked + 1
-    assert (await server.rows())["reports"] == 0
+    assert len(await server.events("analytics.synced")) - synced <= 1
+    server.hands.pass_(seconds=3_600)
+    assert (await ask(server, account, start, end))["pending"] is not None
+    assert server.networks.count(*REPORT) == asked + 2
+
+
+async def test_a_report_that_the_network_has_no_more_is_asked_for_anew(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=4)
+    start = end - timedelta(days=3)
+    assert (await finished(server, account, start, end))["rows"]
+    failed, asked = len(await server.events("sync.failed")), server.networks.count(*REPORT)
+    await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=404, times=1)
+    assert (await ask(server, account, start, end))["pending"] is not None
+    assert server.networks.count(*REPORT) == asked + 1
+    assert len(await server.events("sync.failed")) == failed
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_days_that_have_not_begun_are_missing(server: Served, live: dict[str, str], network: str) -> None:
+    account = live[network]
+    today_ = await today(server, account)
+    start, end = today_ - timedelta(days=2), today_ + timedelta(days=9)
+    synced = len(await server.events("analytics.synced"))
+    found = await finished(server, account, start, end)
+    assert found["coverage"]["complete"] is False
+    assert (found["coverage"]["startDate"], found["coverage"]["endDate"]) == (str(start), str(end))
+    assert found["coverage"]["missing"][-1] == {"startDate": str(today_ + timedelta(days=1)), "endDate": str(end)}
+    assert found["totals"] == dict.fromkeys(FIGURES)
+    for event in (await server.events("analytics.synced"))[synced:]:
+        assert event.data["endDate"] <= str(today_)
+
+
+@pytest.mark.parametrize("network", [code for code in ADAPTERS if not adapter(code).network.reports])
+async def test_no_report_is_resumed_where_all_is_answered_at_once(server: Served, network: str) -> None:
+    path = f"/accounts/{server.accounts[network]}/catalogs/report:abc123"
+    await server.admin.problem(404, "GET", path)
 
 
 async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, str]) -> None:
@@ -145,7 +185,6 @@ async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dic
     assert found["rows"] and found["accountId"] == account
     assert len(await server.events("analytics.synced")) == synced + 1
     assert server.networks.count(*REPORT) == asked + 1
-    assert (await server.rows())["reports"] == 0
     again = await server.admin.get(path)  # what was read to its end can be read again
     assert again["rows"] == found["rows"]
 
@@ -231,7 +270,7 @@ async def test_a_refused_report_has_failed_for_good(server: Served, live: dict[s
     end = await today(server, account) - timedelta(days=3)
     failed, rows = len(await server.events("sync.failed")), await server.rows()
     await server.networks.fault("amazon", "status", path="/reporting/reports", value=403, times=1000)
-    query = {"startDate": str(end - timedelta(days=2)), "endDate": str(end)}
+    query = {"startDate": str(end - timedelta(days=25)), "endDate": str(end)}
     problem = await server.admin.problem(400, "GET", f"/accounts/{account}/insights", query=query)
     assert problem["outcome"] == "not_applied" and problem["network"]["status"] == 403
     (event,) = (await server.events("sync.failed"))[failed:]

@@ -348,10 +348,24 @@ async def test_a_report_is_resumed_and_started_anew(world: World) -> None:
     world.hands.pass_(reports.START_MILLISECONDS * 9)
     resumed, mine = await world.store.write(reports.begin, *where, world.clock)
     assert (mine, resumed.state, resumed.job) == (False, "pending", {"ids": ["1"]})
-    await world.store.write(reports.finished, first.id)
+    await world.store.write(reports.forgotten, first.id)
     anew, mine = await world.store.write(reports.begin, *where, world.clock)
     assert mine
     assert anew.id != first.id
+
+
+async def test_a_report_that_was_read_is_read_again_for_an_hour(world: World) -> None:
+    where = (world.admin.workspace_id, world.account.id, "2027-01-01", "2027-01-07")
+    first, _ = await world.store.write(reports.begin, *where, world.clock)
+    await world.store.write(reports.started, first.id, "job", world.clock)
+    await world.store.write(reports.read, first.id, world.clock)
+    world.hands.pass_(reports.REREAD_MILLISECONDS - 1)
+    again, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert (mine, again.id, again.state, again.job) == (False, first.id, "read", "job")
+    world.hands.pass_(1)
+    anew, mine = await world.store.write(reports.begin, *where, world.clock)
+    assert (mine, anew.state, anew.job) == (True, "starting", None)
+    assert await world.store.read(reports.of_job, world.account.id, "job") is None
 
 
 async def test_ids_made_by_the_store_are_time_ordered(world: World) -> None:
