@@ -46,8 +46,11 @@ async def keep(
     unified: bool = False,
 ) -> Result:
     """Keep the operations with their events and the key, all or nothing."""
-    drafts = [Draft(account_id, plan, source_operation_id, unified) for plan in plans]
-    kept = await service.store.write(operations.prepare, actor, drafts, service.store.clock, idempotency)
+    store, drafts = service.store, [Draft(account_id, plan, source_operation_id, unified) for plan in plans]
+    if len(drafts) == 1:
+        kept = await store.share(operations.preparing(actor, drafts[0], store.clock, idempotency))
+    else:
+        kept = await store.write(operations.prepare, actor, drafts, store.clock, idempotency)
     if kept.replayed:
         return await _replayed(service, actor, kept.operation_ids, many)
     return _result([shapes.operation(service, record, (), plan) for record, plan in kept.made], False, many)

@@ -8,20 +8,35 @@ from __future__ import annotations
 
 import sqlite3
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
+from attrs import frozen
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError, IntegrityError, ProgrammingError
 
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .statement import Made, Question
+from .statement import Made, Question, Values
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
+
+
+@frozen(eq=False)
+class Shared(Generic[Result]):
+    """A write that PostgreSQL can do for many callers by one statement, which needs no transaction.
+
+    ``together`` runs it with the values of the callers, and says for each whether that did it: then ``done`` is the
+    result. Where it did not, ``alone`` does it, or raises why not.
+    """
+
+    together: Callable[[Connection, Sequence[Values]], Sequence[bool]]
+    values: Values
+    done: Result
+    alone: Callable[[Connection], Result]
 
 
 _ANNOUNCED = "adsunify.announced"
@@ -64,6 +79,10 @@ class Store(ABC):
             return await self._write(function, *args, **kwargs)
         finally:
             self.waiting -= 1
+
+    async def share(self, shared: Shared[Result]) -> Result:
+        """As :meth:`write`. SQLite's commits are shared anyway."""
+        return await self.write(shared.alone)
 
     def tell(self) -> None:
         """Call the watchers."""

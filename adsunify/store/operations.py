@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from attrs import evolve, fields, frozen
-from sqlalchemy import Connection, LargeBinary, Select, bindparam, insert, select, text, type_coerce, update
+from sqlalchemy import (
+    CTE,
+    Connection,
+    LargeBinary,
+    Select,
+    Table,
+    bindparam,
+    column,
+    exists,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    text,
+    type_coerce,
+    update,
+)
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
@@ -14,10 +32,11 @@ from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
 from adsunify.steps import Plan, of_operation
 from adsunify.wire import Json
 
-from . import events, upsert
+from . import events, schema, upsert
 from .clock import Clock, new_id
+from .driver import Shared
 from .schema import idempotency_keys, operations, unpacked
-from .statement import Question, Statement
+from .statement import Fixed, Question, Statement
 
 
 @frozen
@@ -160,6 +179,43 @@ _CANCEL = Statement(
 )
 
 
+_KEPT = {column.name: column.type for column in operations.c if column.name in (*_SAME, "plan", "in_flight")}
+_KEY = {name: idempotency_keys.c[name].type for name in ("key", "request_digest", "operation_ids")}
+_EVENT = {f"event_{name}": schema.events.c[name].type for name in ("id", "type", "data")}
+_GIVEN = {**_KEPT, **_KEY, **_EVENT}
+
+
+def _keeping(dialect: str) -> Fixed:
+    """Keeps many operations with their keys and events; returns the numbers, from 1, of those that it kept.
+
+    Those whose key is bound are not kept, nor those of a workspace where somebody subscribed and has to be told.
+    """
+    native: Any = import_module(f"sqlalchemy.dialects.{dialect}")
+    lists = [bindparam(name, type_=native.ARRAY(type_, dimensions=1)) for name, type_ in _GIVEN.items()]
+    names = [column(name, type_) for name, type_ in _GIVEN.items()]
+    given = func.unnest(*lists).table_valued(*names, with_ordinality="number").render_derived("given")
+    heard = exists().where(schema.webhooks.c.workspace_id == given.c.workspace_id)
+    asked = select(given).where(not_(heard)).cte("asked")
+
+    def inserted(table: Table, rows: CTE, **renamed: str) -> Any:
+        source = {one.name: renamed.get(one.name, one.name) for one in table.c}
+        columns = {name: rows.c[of] for name, of in source.items() if of in rows.c}
+        return native.insert(table).from_select(list(columns), select(*columns.values()))
+
+    keyed = select(asked).where(asked.c.key.is_not(None)).cte("keyed")
+    bound = inserted(idempotency_keys, keyed).on_conflict_do_nothing().returning(idempotency_keys.c.operation_ids)
+    free = asked.c.operation_ids.in_(select(bound.cte("bound").c.operation_ids))
+    kept = select(asked).where(or_(asked.c.key.is_(None), free)).cte("kept")
+    told = {"id": "event_id", "type": "event_type", "data": "event_data", "operation_id": "id"}
+    made = inserted(operations, kept).returning(operations.c.id).cte("made")
+    events_ = inserted(schema.events, kept, **told).returning(schema.events.c.id).cte("told")
+    found: Fixed = select(kept.c.number).add_cte(made, events_)
+    return found
+
+
+_KEEP_TOGETHER = Statement(_keeping)
+
+
 # -- preparing ----------------------------------------------------------------------------------------------------
 
 
@@ -191,22 +247,35 @@ def prepare(
     assert event is not None
     made = tuple(_made(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
     _INSERT.each(connection, [_row(one, draft) for one, draft in zip(made, drafts, strict=True)])
-    events.record(
-        connection,
-        [
-            events.event_row(
-                event,
-                one.workspace_id,
-                at,
-                status=one.status,
-                operation_id=one.id,
-                account_id=one.account_id,
-                network=one.network,
-            )
-            for one in made
-        ],
-    )
+    events.record(connection, [_event(one, event, at) for one in made])
     return Prepared(ids, False, tuple((one, draft.plan) for one, draft in zip(made, drafts, strict=True)))
+
+
+def preparing(actor: Actor, draft: Draft, clock: Clock, idempotency: Idempotency | None = None) -> Shared[Prepared]:
+    """As :func:`prepare`, for one operation; where nobody subscribed, and the key is free, many are kept at once."""
+    at = clock.now()
+    id_ = new_id(at)
+    mine = draft.of_operation(id_)
+    status, event = transition(None, "prepare")
+    assert event is not None
+    made = _made(id_, actor, mine, status, at)
+    told = _event(made, event, at)
+    values = _row(made, mine) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
+    if idempotency is not None:
+        values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
+    return Shared(
+        _keep_together,
+        values,
+        done=Prepared((id_,), False, ((made, mine.plan),)),
+        alone=lambda connection: prepare(connection, actor, [draft], clock, idempotency),
+    )
+
+
+def _keep_together(connection: Connection, asked: Sequence[Mapping[str, Any]]) -> list[bool]:
+    order = sorted(range(len(asked)), key=lambda one: asked[one].get("key") or "")  # or two could wait for each other
+    columns = {name: [asked[one].get(name) for one in order] for name in _GIVEN}
+    kept = {order[row.number - 1] for row in _KEEP_TOGETHER.all(connection, columns)}
+    return [one in kept for one in range(len(asked))]
 
 
 def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> OperationRecord:
@@ -235,6 +304,18 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
         retry_after=None,
         error=None,
         fence=0,
+    )
+
+
+def _event(made: OperationRecord, kind: str, at: int) -> dict[str, Any]:
+    return events.event_row(
+        kind,
+        made.workspace_id,
+        at,
+        status=made.status,
+        operation_id=made.id,
+        account_id=made.account_id,
+        network=made.network,
     )
 
 

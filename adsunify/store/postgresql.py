@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -18,8 +19,8 @@ from sqlalchemy.util import await_only
 from adsunify.errors import StoreError
 
 from .clock import Clock
-from .driver import Parameters, Result, Store, StoreFunction, announced, translated
-from .statement import Made, Question, Statement, Values
+from .driver import Parameters, Result, Shared, Store, StoreFunction, announced, translated
+from .statement import Made, Question, Values
 
 CONNECTIONS = 8
 """At most so many for writing, and as many for reading."""
@@ -41,7 +42,10 @@ def _raw(connection: Connection) -> Any:
 
 @define
 class _Try:
-    """One function: how far it got. Begun, run and ended in one go, at the least cost of switching."""
+    """One function: how far it got. Begun, run and ended in one go, at the least cost of switching.
+
+    ``transaction``: it is one; else each of its statements is. ``committing``: what was sent may have been committed.
+    """
 
     transaction: bool
     committing: bool = False
@@ -55,6 +59,7 @@ class _Try:
         raw = _raw(connection)
         try:
             if not self.transaction:
+                self.committing = self.committing and not raw.is_closed()  # as one is that waited too long
                 return function(connection, *args, **kwargs)
             await_only(raw.execute(BEGIN))
             result = function(connection, *args, **kwargs)
@@ -76,10 +81,21 @@ class _Try:
         return not self.committing and (self.lost or "cached statement plan" in str(error))
 
 
-def _state(error: Exception) -> str:
+_READING = partial(_Try, transaction=False)
+_WRITING = partial(_Try, transaction=True)
+_SHARING = partial(_Try, transaction=False, committing=True)
+
+
+def _state(error: BaseException) -> str:
     """PostgreSQL's code for what went wrong, empty where it said nothing."""
     native = error.orig if isinstance(error, DBAPIError) else error
     return getattr(native, "sqlstate", None) or ""
+
+
+def _refused(error: BaseException) -> bool:
+    """Whether the database said no, so that nothing was done."""
+    state = _state(error) or _state(error.__cause__ or error)
+    return bool(state) and not state.startswith(GONE)
 
 
 def _told(error: BaseException) -> BaseException:
@@ -92,11 +108,10 @@ def _told(error: BaseException) -> BaseException:
 class _Lane:
     """Connections that stay open, each serving one function at a time; the functions queue in their order.
 
-    ``transactions``: each function is one; else each of its statements is. ``tell``: called when one has announced
-    something.
+    ``tell``: called when one has announced something.
     """
 
-    def __init__(self, url: str, settings: dict[str, str], transactions: bool, tell: Callable[[], None]) -> None:
+    def __init__(self, url: str, settings: dict[str, str], tell: Callable[[], None]) -> None:
         self._engine = create_async_engine(
             "postgresql+asyncpg://",
             # asyncpg reads libpq's URLs itself: socket directories, sslmode
@@ -105,27 +120,30 @@ class _Lane:
             isolation_level="AUTOCOMMIT",
             hide_parameters=True,
         )
-        self._transactions = transactions
         self._tell = tell
         self._gate = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[AsyncConnection] = []
 
-    async def run(self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    async def run(
+        self, trying: Callable[[], _Try], function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Result:
         async with self._gate:
             try:
-                result: Result = await self._twice(function, args, kwargs)
+                result: Result = await self._twice(trying, function, args, kwargs)
             except FAILURES as error:
                 raise _told(error) from error
             return result
 
-    async def _twice(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        first = _Try(self._transactions)
+    async def _twice(
+        self, trying: Callable[[], _Try], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        first = trying()
         try:
             return await self._once(first, function, args, kwargs)
         except FAILURES as error:
             if not first.left_nothing(error):
                 raise
-        return await self._once(_Try(self._transactions), function, args, kwargs)
+        return await self._once(trying(), function, args, kwargs)
 
     async def _once(
         self, trial: _Try, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -165,58 +183,66 @@ class _Lane:
         await self.close()
 
 
-class _Asking:
-    """What is asked within one turn of the event loop, by many callers, goes to the database at once.
+_Together = Callable[[Connection, Sequence[Values]], Sequence[Any]]
+_Caller = tuple[Values, asyncio.Future[Any]]
 
-    A round trip costs several times what its answer does: 16 callers at a time would pay 16.
+
+class _Turn:
+    """What many callers want within one turn of the event loop goes to the database at once.
+
+    A round trip costs several times what its answer does: 16 callers at a time would pay 16. ``done``: called when
+    something was.
     """
 
-    def __init__(self, lane: _Lane) -> None:
+    def __init__(self, lane: _Lane, trying: Callable[[], _Try], done: Callable[[], None]) -> None:
         self._lane = lane
-        self._asked: dict[Statement, list[tuple[Values, asyncio.Future[list[Any]]]]] = {}
+        self._trying = trying
+        self._done = done
+        self._wanted: dict[_Together, list[_Caller]] = {}
         self._sent: set[asyncio.Task[Any]] = set()
 
-    def rows(self, statement: Statement, values: Values) -> asyncio.Future[list[Any]]:
+    def want(self, together: _Together, values: Values) -> asyncio.Future[Any]:
+        """What ``together`` has for these values; it is run once for all that want it."""
         loop = asyncio.get_running_loop()
-        if not self._asked:
-            loop.call_soon(self._send)
-        future: asyncio.Future[list[Any]] = loop.create_future()
-        self._asked.setdefault(statement, []).append((values, future))
+        if not self._wanted:
+            loop.call_soon(self._send_all)
+        future: asyncio.Future[Any] = loop.create_future()
+        self._wanted.setdefault(together, []).append((values, future))
         return future
 
-    def _send(self) -> None:
-        asked, self._asked = self._asked, {}
-        for statement, callers in asked.items():
-            self._begin(statement, callers)
+    def _send_all(self) -> None:
+        wanted, self._wanted = self._wanted, {}
+        for together, callers in wanted.items():
+            self._send(together, callers)
 
-    def _begin(self, statement: Statement, callers: Sequence[tuple[Values, asyncio.Future[list[Any]]]]) -> None:
+    def _send(self, together: _Together, callers: Sequence[_Caller]) -> None:
         values = [one for one, _ in callers]
-        one = len(values) == 1
-        work = self._lane.run(statement.all if one else statement.together, (values[0] if one else values,), {})
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(self._lane.run(self._trying, together, (values,), {}))
         self._sent.add(task)
+        task.add_done_callback(partial(self._settle, together, callers))
 
-        def settle(task: asyncio.Task[list[Any]]) -> None:
-            self._sent.discard(task)
+    def _settle(self, together: _Together, callers: Sequence[_Caller], task: asyncio.Task[Sequence[Any]]) -> None:
+        self._sent.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None and len(callers) > 1 and _refused(error):  # perhaps for what one of them gave
+            for caller in callers:
+                self._send(together, [caller])
+            return
+        if error is None and not task.cancelled():
+            self._done()
+        for number, (_, future) in enumerate(callers):
+            if future.done():  # nobody waits for it any more
+                continue
             if task.cancelled():
-                for _, future in callers:
-                    future.cancel()
-            elif (error := task.exception()) is None:
-                answers = [task.result()] if one else task.result()
-                for (_, future), rows in zip(callers, answers, strict=True):
-                    if not future.done():  # nobody waits for it any more
-                        future.set_result(rows)
-            elif not one:  # perhaps the values of one caller are what the database refuses
-                for caller in callers:
-                    self._begin(statement, [caller])
-            elif not callers[0][1].done():
-                callers[0][1].set_exception(error)
-
-        task.add_done_callback(settle)
+                future.cancel()
+            elif error is not None:
+                future.set_exception(error)
+            else:
+                future.set_result(task.result()[number])
 
     async def end(self) -> None:
-        """Wait for what was asked."""
-        while self._asked or self._sent:
+        """Wait for what was wanted."""
+        while self._wanted or self._sent:
             await asyncio.wait(self._sent) if self._sent else await asyncio.sleep(0)
 
 
@@ -234,9 +260,10 @@ class PostgresStore(Store):
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
-        self._writes = _Lane(url, {}, transactions=True, tell=self.tell)
-        self._reads = _Lane(url, {"default_transaction_read_only": "on"}, transactions=False, tell=self.tell)
-        self._asking = _Asking(self._reads)
+        self._writes = _Lane(url, {}, tell=self.tell)
+        self._reads = _Lane(url, {"default_transaction_read_only": "on"}, tell=self.tell)
+        self._asking = _Turn(self._reads, _READING, lambda: None)
+        self._sharing = _Turn(self._writes, _SHARING, self._count)
         self._running: set[asyncio.Task[Any]] = set()
         self._open = True
 
@@ -244,6 +271,10 @@ class PostgresStore(Store):
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         self._must_be_open()
+        return await self._finished(function, args, kwargs)
+
+    async def _finished(self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+        """Run the function to its end, whatever becomes of the caller."""
         task = asyncio.create_task(self._committed(function, args, kwargs))
         self._running.add(task)
         task.add_done_callback(self._done)
@@ -253,16 +284,28 @@ class PostgresStore(Store):
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
         self._must_be_open()
-        return await self._reads.run(function, args, kwargs)
+        return await self._reads.run(_READING, function, args, kwargs)
 
     async def ask(self, question: Question[Made]) -> Made:
         self._must_be_open()
-        return question.made(await self._asking.rows(question.statement, question.values))
+        return question.made(await self._asking.want(question.statement.together, question.values))
+
+    async def share(self, shared: Shared[Result]) -> Result:
+        self._must_be_open()
+        self.waiting += 1
+        try:
+            if await self._sharing.want(shared.together, shared.values):
+                return shared.done
+            return await self._finished(shared.alone, (), {})
+        finally:
+            self.waiting -= 1
 
     async def close(self) -> None:
         if not self._open:
             return
         self._open = False
+        await self._sharing.end()
+        await asyncio.sleep(0)  # whom that did not serve goes on alone
         if self._running:
             await asyncio.wait(set(self._running))
         await self._writes.close()
@@ -276,9 +319,12 @@ class PostgresStore(Store):
     async def _committed(
         self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Result:
-        result = await self._writes.run(function, args, kwargs)
-        self.commits += 1
+        result = await self._writes.run(_WRITING, function, args, kwargs)
+        self._count()
         return result
+
+    def _count(self) -> None:
+        self.commits += 1
 
     def _done(self, task: asyncio.Task[Any]) -> None:
         self._running.discard(task)

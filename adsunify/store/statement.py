@@ -94,6 +94,8 @@ class Statement:
 
     def together(self, connection: Connection, asked: Sequence[Values]) -> list[list[Any]]:
         """The rows for each of these values, asked for at once. PostgreSQL only; it must be a SELECT."""
+        if len(asked) == 1:
+            return [self.all(connection, asked[0])]
         compiled = self._of(connection)
         columns = zip(*map(compiled.bound, asked), strict=True)
         found: list[list[Any]] = [[] for _ in asked]

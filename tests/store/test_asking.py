@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, insert, select, text
+from sqlalchemy import Integer, bindparam, insert, select, text
 from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import StoreError
@@ -20,7 +20,7 @@ BETWEEN = Statement(
     .where(oauth_clients.c.created_at >= bindparam("first"), oauth_clients.c.created_at < bindparam("end"))
     .where(oauth_clients.c.name != "nobody")
     .order_by(oauth_clients.c.created_at.desc())
-    .limit(bindparam("at_most"))
+    .limit(bindparam("at_most", type_=Integer))
 )
 NAMED = Statement(select(workspaces.c.id).where(workspaces.c.name == bindparam("the_name")))
 BROKEN = Statement(select(text("nonsense")).where(workspaces.c.name == bindparam("the_name")))
