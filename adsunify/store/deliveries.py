@@ -8,6 +8,7 @@ due again. So every attempt has a row, and none is lost.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
 
@@ -328,8 +329,7 @@ def _settle(dialect: str) -> Fixed:
             )
             .values(status=bindparam("new_status"), next_attempt_at=bindparam("new_next"))
         )
-    ended = func.json_to_recordset(cast(bindparam("ended", type_=ExactJson), JSON))
-    one = ended.table_valued(
+    told = func.json_to_recordset(cast(bindparam("ended", type_=ExactJson), JSON)).table_valued(
         column("the_id", Text),
         column("the", Integer),
         column("new_duration", Integer),
@@ -337,33 +337,27 @@ def _settle(dialect: str) -> Fixed:
         column("new_error", Text),
         column("new_status", Text),
         column("new_next", BigInteger),
-    ).render_derived("ended", with_types=True)
-    held = (
-        select(deliveries.c.id)
-        .where(_among(deliveries.c.id, one.c.the_id))
-        .order_by(deliveries.c.id)  # one order for all, or two could wait on each other
-        .with_for_update()
-        .cte("held")
     )
-    told = (
+    ended = select(told.render_derived("told", with_types=True)).cte("ended")
+    end = (
         update(delivery_attempts)
         .where(
-            _among(delivery_attempts.c.delivery_id, held.c.id),
-            delivery_attempts.c.delivery_id == one.c.the_id,
-            delivery_attempts.c.number == one.c.the,
+            _among(delivery_attempts.c.delivery_id, ended.c.the_id),
+            delivery_attempts.c.delivery_id == ended.c.the_id,
+            delivery_attempts.c.number == ended.c.the,
         )
-        .values(duration_ms=one.c.new_duration, status_code=one.c.new_code, error=one.c.new_error)
+        .values(duration_ms=ended.c.new_duration, status_code=ended.c.new_code, error=ended.c.new_error)
     )
     return (
         update(deliveries)
         .where(
-            _among(deliveries.c.id, held.c.id),
-            deliveries.c.id == one.c.the_id,
+            _among(deliveries.c.id, ended.c.the_id),
+            deliveries.c.id == ended.c.the_id,
             deliveries.c.status == "delivering",
-            deliveries.c.attempts == one.c.the,
+            deliveries.c.attempts == ended.c.the,
         )
-        .values(status=one.c.new_status, next_attempt_at=one.c.new_next)
-        .add_cte(told.cte("told"))
+        .values(status=ended.c.new_status, next_attempt_at=ended.c.new_next)
+        .add_cte(end.cte("attempts"))
     )
 
 
@@ -428,7 +422,7 @@ def settle(connection: Connection, ended: Sequence[Ended]) -> None:
             "new_status": one.status,
             "new_next": one.next_attempt_at,
         }
-        for one in ended
+        for one in sorted(ended, key=attrgetter("delivery_id"))  # mostly one order for all: fewer wait on each other
     ]
     if connection.dialect.name == "sqlite":
         _END.each(connection, rows)
