@@ -120,8 +120,10 @@ class Ending:
 
 @frozen
 class Limits:
-    """How long one execution works before it hands back between two steps. The time counts from the claim to the
-    commit before a step, so the last step may end later."""
+    """How long one call works before it hands back between two steps; a step that has begun is waited for.
+
+    ``milliseconds`` is held by whoever has a clock, through ``stopping``.
+    """
 
     milliseconds: int = 20_000
     steps: int = 25
@@ -188,7 +190,7 @@ def execute(
         return Ending(None, "doubtful", error=_error("outcome_unknown", message, "unknown", progress.doubtful[0]))
     outputs: dict[str, Outputs] = dict(progress.outputs)
     fence: int | None = None
-    started = at = sent = 0
+    sent = 0
     receipt: Receipt | None = None
     for n, step in enumerate(plan.steps):
         if step.key in outputs:
@@ -197,8 +199,7 @@ def execute(
         if remaining == () and step.key in progress.applied_items:
             outputs[step.key] = _merged(step, progress.applied_items[step.key])
             continue
-        worked = fence is not None and (sent >= limits.steps or at - started >= limits.milliseconds)
-        if worked or stopping():
+        if sent >= limits.steps or stopping():
             return (yield from _stop(operation_id, fence, receipt, _End(next_action=True)))
         built = _built(step, outputs, remaining)
         if isinstance(built, Request) and step.overlay is not None:
@@ -217,10 +218,8 @@ def execute(
         advanced = _advanced((yield Commit(advance)))
         if advanced.refused is not None:
             return _ended(advanced.refused)
-        if fence is None:
-            started = advanced.at
-        fence, at, sent = advanced.fence, advanced.at, sent + 1
-        answer = _answered((yield Send(built, step.key, at)))
+        fence, sent = advanced.fence, sent + 1
+        answer = _answered((yield Send(built, step.key, advanced.at)))
         receipt = _receipt(network, step, built, intent, answer, progress)
         if receipt.state != "applied":
             return (yield from _stop(operation_id, fence, receipt, _after(receipt, progress)))

@@ -98,13 +98,15 @@ async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
     network, plan = adapter(loaded.account.network).network, loaded.record.plan()
     session = Session(service, loaded.account)
     await session.prepare()
+    clock, limits = service.store.clock, service.settings.limits
+    until = clock.now() + limits.milliseconds
     execution = execute(
         network,
         plan,
         loaded.progress,
         operation_id,
-        limits=service.settings.limits,
-        stopping=lambda: service.stopping,
+        limits=limits,
+        stopping=lambda: service.stopping or clock.now() >= until,
     )
     lease = _Lease(service, actor, operation_id, partial(_seen, network, plan))
     try:

@@ -86,13 +86,12 @@ def play(
     receipts: Sequence[Receipt] = (),
     in_flight: Sequence[str] = (),
     refuse: Mapping[int, str] | None = None,
-    times: Sequence[int] = (),
     limits: Limits = USUAL,
     stop_after: int | None = None,
 ) -> Played:
     """Execute with scripted answers to sends and reads; ``refuse``: number of the commit (from 0) to its refusal.
 
-    ``times``: what each commit says the time is. ``stop_after``: a shutdown comes after so many sends.
+    ``stop_after``: a shutdown comes after so many sends.
     """
     left = list(answers)
     effects: list[Effect] = []
@@ -111,8 +110,7 @@ def play(
             return Played(done.value, effects)
         effects.append(effect)
         if isinstance(effect, Commit):
-            at = times[commits] if commits < len(times) else 1_000
-            answer = Advanced(1, at, (refuse or {}).get(commits))
+            answer = Advanced(1, 1_000, (refuse or {}).get(commits))
             commits += 1
         else:
             assert isinstance(effect, Send | Read)

@@ -160,12 +160,6 @@ def test_a_batch_ends_between_steps(limit: int, sends: int) -> None:
         assert played.ending.status == "succeeded"
 
 
-def test_a_batch_ends_when_its_time_is_over() -> None:
-    played = play(THREE, [made("1"), made("2")], times=[5_000, 25_000])
-    assert played.shape == "i:claim SEND ri SEND r:hand_back"
-    assert play(THREE, [made("1"), made("2"), made("3")], times=[5_000, 24_999]).ending.status == "succeeded"
-
-
 def test_a_shutdown_finishes_the_step_in_flight_and_hands_back() -> None:
     played = play(THREE, [made("1")], stop_after=1)
     assert played.shape == "i:claim SEND r:hand_back"

@@ -12,7 +12,7 @@ from attrs import evolve
 from sqlalchemy import update
 
 from adsunify.errors import StoreError
-from adsunify.executor import Limits
+from adsunify.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS
 from adsunify.store.schema import operations
 
@@ -146,6 +146,25 @@ async def test_a_call_works_for_so_long_and_hands_back(server: Served, monkeypat
     assert (await server.admin.execute(operation))["status"] == "succeeded"
     # once at preparation, running at every claim, nothing when it is handed back
     assert await told(server, operation) == ["prepared", *["running"] * 4, "succeeded"]
+
+
+async def test_no_step_begins_when_the_time_of_a_call_is_over(server: Served) -> None:
+    """However long the steps last: what counts is when the last of them was answered."""
+    operation = await prepared(server)
+    writes = server.networks.writes()
+    hands, passes = server.hands, server.service.passing
+
+    def slowly(point: KillPoint) -> None:
+        if point is KillPoint.applied_before_read:
+            hands.pass_(seconds=11)
+        passes(point)
+
+    server.service.passing = slowly
+    back = await server.admin.execute(operation)
+    assert (back["status"], back["nextAction"], len(states(back))) == ("prepared", "execute", 2)
+    assert server.networks.writes() == writes + 2
+    server.service.passing = passes
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
 
 
 async def test_a_server_that_stops_begins_nothing(server: Served) -> None:

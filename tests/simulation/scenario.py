@@ -89,9 +89,16 @@ class Scenario:
     def _start(self, running: list[Running]) -> None:
         self.executes += 1
         hurried = self.random.random() < self.luck
-        limits = Limits(milliseconds=20_000, steps=self.random.choice((1, 2, 25)))
-        progress = self.store.progress()
-        generator = execute(NETWORK, self.plan, progress, "op", limits=limits, stopping=lambda: hurried)
+        limits = Limits(steps=self.random.choice((1, 2, 25)))
+        progress, until = self.store.progress(), self.clock.monotonic + limits.milliseconds
+        generator = execute(
+            NETWORK,
+            self.plan,
+            progress,
+            "op",
+            limits=limits,
+            stopping=lambda: hurried or self.clock.monotonic >= until,
+        )
         if progress.doubtful or hurried:
             self._refuses(generator, bool(progress.doubtful))
         else:
