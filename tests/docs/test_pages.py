@@ -1,0 +1,113 @@
+"""The pages as a reader takes them: links lead somewhere, commands are understood, examples are accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+from adsunify.cli.commands import adsunify
+from adsunify.contract.answers.webhooks import CreatedWebhook
+from adsunify.contract.requests import CREDENTIALS, NewWebhook
+from adsunify.events import DEFAULT_EVENTS
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.validation import read
+from adsunify.wire import dumps
+
+ROOT = Path(__file__).parents[2]
+WRITTEN = [*(ROOT / "docs").glob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]
+PROGRAM = ".venv/bin/adsunify"
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / page).read_text()
+    return re.findall(rf"^ *```{language}\n(.*?)^ *```$", text, re.DOTALL | re.MULTILINE)
+
+
+def commands() -> list[list[str]]:
+    """Every command line of ours in the pages, without the program's name."""
+    every = (block for path in WRITTEN for block in blocks(str(path.relative_to(ROOT)), "console"))
+    lines = (line.strip().removeprefix("$ ") for block in every for line in block.splitlines())
+    return [shlex.split(line)[1:] for line in lines if line.split(" ")[0] in (PROGRAM, "adsunify")]
+
+
+def understood(command: click.Command, arguments: list[str], parent: click.Context | None = None) -> None:
+    """Parse as the command line does, and do nothing."""
+    with command.make_context(command.name, [*arguments], parent=parent) as context:
+        if isinstance(command, click.Group):
+            rest = [*context._protected_args, *context.args]
+            _, found, left = command.resolve_command(context, rest)
+            assert found is not None
+            understood(found, left, context)
+
+
+@pytest.mark.parametrize("arguments", commands(), ids=" ".join)
+def test_every_command_is_understood(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    try:
+        understood(adsunify, arguments)
+    except click.exceptions.Exit as shown:  # --version
+        assert shown.exit_code == 0
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_every_link_leads_somewhere(path: Path) -> None:
+    """What a package index shows, or a page includes, has no links of its own place."""
+    for target in re.findall(r"\]\(([^)#]+)", path.read_text()):
+        assert target.startswith("https://") or (path.parent.name == "docs" and (path.parent / target).is_file())
+
+
+def test_every_file_that_is_named_is_there() -> None:
+    for path in WRITTEN:
+        for name in re.findall(r"`((?:docs|examples|tests)/[\w/.-]+)`", path.read_text()):
+            assert (ROOT / name).exists(), f"{path.name}: {name}"
+
+
+def test_every_page_is_in_the_contents() -> None:
+    listed = re.findall(r"^[a-z]+$", (ROOT / "docs" / "index.md").read_text(), re.MULTILINE)
+    assert sorted(listed) == sorted(path.stem for path in (ROOT / "docs").glob("*.md") if path.stem != "index")
+
+
+def test_a_subscription_is_asked_for_and_answered_as_shown() -> None:
+    asked, answered, _ = blocks("docs/webhooks.md", "json")
+    assert read(NewWebhook, asked).events is not None
+    assert read(NewWebhook, '{"url": "https://hooks.acme.example/adsunify"}').events is None
+    shown = json.loads(answered)["data"]
+    assert read(CreatedWebhook, dumps(shown)).secret.startswith("whsec_")
+    assert shown["events"] == [*DEFAULT_EVENTS]
+
+
+def test_clients_of_agents_are_set_up_as_shown(tmp_path: Path) -> None:
+    shown: list[dict[str, Any]] = [
+        json.loads(one)["mcpServers"]["adsunify"] for one in blocks("docs/agents.md", "json")
+    ]
+    assert [one.get("type", "stdio") for one in shown] == ["http", "http", "stdio", "stdio"]
+    assert all(one["url"].endswith("/api/mcp") for one in shown if "url" in one)
+    local, remote = (one["args"] for one in shown if "args" in one)
+    understood(adsunify, remote)
+    arguments = [one.replace("/srv/adsunify", str(tmp_path)) for one in local]
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    ran = subprocess.run(
+        [sys.executable, "-m", "adsunify", *arguments], input=f"{dumps(asked)}\n", capture_output=True, text=True
+    )
+    assert len(json.loads(ran.stdout)["result"]["tools"]) == 7
+
+
+def test_what_connects_each_network() -> None:
+    text = (ROOT / "docs" / "connecting.md").read_text()
+    rows = {row[0]: row[1:] for row in re.findall(r"^\| (\w+) \| (.+) \| (.+) \|$", text, re.MULTILINE)}
+    for network, sets in CREDENTIALS.items():
+        members = [name for names in sets for name in names]
+        taken, variables = rows[network]
+        assert re.findall("`(.+?)`", taken) == members
+        assert re.findall("`(.+?)`", variables) == [f"ADSUNIFY_{network}_{name}".upper() for name in members]
+    pages = [code for code in ADAPTERS if adapter(code).network.login.kind != "credentials"]
+    named = re.search(r"^NETWORK is (.+)\.$", text, re.MULTILINE)
+    assert named is not None and re.findall("`(.+?)`", named[1]) == pages

@@ -1,0 +1,59 @@
+"""What ``help()`` and the reference say: nothing public of the clients, the agents' door or an adapter says nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from inspect import getdoc
+from pathlib import Path
+
+import pytest
+
+import adsunify
+import adsunify.client
+from adsunify.client import Ads, AsyncAds
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("adsunify/client", "adsunify_mcp", "adsunify/networks")
+FILES = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+METHODS = [name for name, found in vars(Ads).items() if not name.startswith("_") and callable(found)]
+OF_THE_THREAD = ", on the client's own thread"
+
+
+def undocumented(node: ast.AST, name: str) -> Iterator[str]:
+    """The module itself and what is public in it, classes with their methods, where it has no docstring."""
+    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    if isinstance(node, kinds) and ast.get_docstring(node) is None and not is_empty(node):
+        yield name
+    if isinstance(node, (ast.Module, ast.ClassDef)):
+        for one in node.body:
+            if isinstance(one, kinds[1:]) and not one.name.startswith("_"):
+                yield from undocumented(one, f"{name} {one.name}")
+
+
+def is_empty(node: ast.AST) -> bool:
+    return isinstance(node, ast.Module) and not node.body
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_everything_public_says_what_it_is(path: Path) -> None:
+    assert not list(undocumented(ast.parse(path.read_text()), path.name))
+
+
+def test_both_clients_have_the_same_methods() -> None:
+    awaited = {name for name, found in vars(AsyncAds).items() if not name.startswith("_") and callable(found)}
+    assert awaited - set(METHODS) == {"open", "close"}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_help_says_the_same_of_both_clients(name: str) -> None:
+    said, awaited = getdoc(getattr(Ads, name)), getdoc(getattr(AsyncAds, name))
+    assert said and said.replace(OF_THE_THREAD, "") == awaited
+
+
+def test_everything_exported_is_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference.md").read_text()
+    for name in adsunify.__all__:
+        assert f"`{name}`" in page
+    for name in adsunify.client.__all__:
+        assert f"autoclass:: adsunify.client.{name}\n" in page
