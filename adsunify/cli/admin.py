@@ -92,7 +92,7 @@ def user(
     The last admin of a workspace can be neither removed nor made less.
     """
     if action == "role" and role is None:
-        raise refused("--role", "required", "says what the person shall be.")
+        raise refused("--role", "required", "is needed: what the person shall be.")
     work: dict[str, Callable[[Store], Awaitable[dict[str, Json]]]] = {
         "add": lambda store: people.add(store, workspace, email, role or "member", password),
         "role": lambda store: people.change_role(store, workspace, email, role or "member"),
@@ -133,10 +133,10 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
     for one in extras:
         name, equals, value = one.partition("=")
         if not equals or name in given:
-            raise refused(name, "malformed", "is written K=V, and stands once.")
+            raise refused(name, "malformed", "must be written K=V, and stand once.")
         given[name] = value
     if not given:
-        raise refused("K=V", "required", "is what shall be set; or give --unset K.")
+        raise refused("K=V", "required", "is needed: what shall be set; or --unset K.")
     found = with_store(database, lambda store: accounts.choose_extras(store, account, given))
     showing.say(found, as_json, [showing.accounts([found]), showing.table(("extra", "value"), found["extras"].items())])
 

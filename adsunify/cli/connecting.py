@@ -118,7 +118,7 @@ def _of_file(network: str, file: Path) -> dict[str, str]:
         members = None
     known = {to_camel(name): name for names in CREDENTIALS[network] for name in names}
     if not isinstance(members, Mapping) or not all(isinstance(value, str) for value in members.values()):
-        raise refused("--credentials", "malformed_json", f"is a JSON object of texts, with {', '.join(known)}.")
+        raise refused("--credentials", "malformed_json", f"must be a JSON object of texts, with {', '.join(known)}.")
     unknown = [
         Issue(name, "unknown_property", f"is none of {', '.join(known)}.") for name in members if name not in known
     ]

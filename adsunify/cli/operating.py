@@ -81,7 +81,7 @@ async def measured(service: Service, requests: Requests | None, where: str | Non
     host, _, port = where.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isdecimal() or int(port) > 65535:
-        raise refused("--metrics", "malformed", "is a port, or an address and a port: 9464, 0.0.0.0:9464.")
+        raise refused("--metrics", "malformed", "must be a port, or an address and a port: 9464, 0.0.0.0:9464.")
     listening = listening_at(host, int(port), "--metrics")
     runner = web.AppRunner(metrics(service, requests), access_log=None, shutdown_timeout=1.0)
     await runner.setup()

@@ -93,7 +93,7 @@ def _extras(written: tuple[str, ...], known: list[str]) -> dict[str, str]:
         name, equals, value = one.partition("=")
         if not equals or name not in known:
             accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
-            raise refused("--account-extra", "malformed", f"is written K=V; {accepted}.")
+            raise refused("--account-extra", "malformed", f"must be written K=V; {accepted}.")
         extras[name] = value
     return extras
 

@@ -83,7 +83,7 @@ def listen(port: int, secret: str | None, forward: str | None, as_json: bool) ->
     subscribed with POST /webhooks, which shows the signing secret. What is not signed with it is answered 400.
     """
     if forward is not None and not forward.startswith(("http://", "https://")):
-        raise refused("--forward", "malformed", "is an http or https address.")
+        raise refused("--forward", "malformed", "must be an http or https address.")
     asyncio.run(_listen(port, Receiver(secret, forward, as_json)))
 
 
