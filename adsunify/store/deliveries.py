@@ -27,6 +27,7 @@ from sqlalchemy import (
     case,
     cast,
     column,
+    exists,
     func,
     insert,
     literal_column,
@@ -40,7 +41,7 @@ from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
 from .driver import announce
-from .schema import ExactJson, api_keys, deliveries, delivery_attempts, memberships, secrets, webhooks
+from .schema import ExactJson, api_keys, deliveries, delivery_attempts, grants, memberships, secrets, webhooks
 from .statement import Fixed, Statement
 from .webhooks import SECRETS, get
 
@@ -193,17 +194,26 @@ def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id
 
 # -- delivering ---------------------------------------------------------------------------------------------------
 
+_now: Any = bindparam("now")
+_GRANTED = exists().where(
+    grants.c.user_id == webhooks.c.user_id,
+    grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
+    grants.c.workspace_id == webhooks.c.workspace_id,
+    grants.c.revoked_at.is_(None),
+    grants.c.expires_at > _now,
+)
 _LIVES = and_(
     memberships.c.user_id.is_not(None),
     or_(
         webhooks.c.key_id.is_(None),
         and_(
             api_keys.c.revoked_at.is_(None),
-            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > bindparam("now")),
+            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _now),
         ),
     ),
+    or_(webhooks.c.credential.not_like("%:%"), _GRANTED),  # an agent's credential is its client and user
 )
-"""Whoever made the subscription still belongs to the workspace, and its key is neither revoked nor expired."""
+"""Whoever made the subscription still belongs to the workspace, and its key or grant is neither revoked nor expired."""
 _ONE: Any = literal_column("1")
 """As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
 _QUEUED = deliveries.c.next_attempt_at.is_not(None)

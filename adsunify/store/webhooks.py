@@ -24,7 +24,7 @@ SECRETS = "webhooks"
 
 @frozen
 class WebhookRecord:
-    """A subscription. ``key_id``: the key it was made with, whose end is its own."""
+    """A subscription. It ends with the key (``key_id``) or the agent's grant that it was made with."""
 
     id: str
     workspace_id: str

@@ -18,6 +18,7 @@ from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
 from tests.webhooks.receiving import Receiver, receiving
 
+from .oauth import agent
 from .served import NEVER, Served, brief
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -240,6 +241,28 @@ async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) 
     found = await finished(both, made["webhookId"], 2)
     assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
     assert len(receiver.got) == 1
+
+
+@pytest.mark.parametrize("end", ["revoked", "expired"])
+async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, end: str) -> None:
+    helper = await agent(both)
+    tokens = await helper.tokens()
+    made = await both.caller(tokens["access_token"]).post("/webhooks", {"url": receiver.url}, 201)
+    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    await receiver.count(1)
+    await helper.tokens()  # a new consent is the same agent's
+    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    await receiver.count(2)
+    if end == "revoked":
+        for grant in await both.admin.get("/connected-agents"):
+            if grant["revokedAt"] is None:
+                await both.admin.delete(f"/connected-agents/{grant['grantId']}")
+    else:
+        both.hands.pass_(days=91)
+    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
+    found = await finished(both, made["webhookId"], 3)
+    assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
+    assert len(receiver.got) == 2
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------
