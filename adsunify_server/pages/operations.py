@@ -22,9 +22,6 @@ from . import wording
 from .subjects import Known, Subjects
 from .visiting import Door, Visit
 
-OPEN = ("ambiguous", "in_flight")
-"""States of a step that leave open whether it was written."""
-
 
 def add_pages(door: Door) -> None:
     """``/``, ``/operations``, ``/review/<id>`` with ``execute``, ``cancel`` and ``activate``."""
@@ -133,14 +130,14 @@ def _fill(known: Known, binding: Binding) -> tuple[str, str]:
     return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
 
 
-def _doubtful(operation: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The step of which nobody knows whether it was written; the receipt names one in every such state."""
-    steps = operation["plan"]["steps"]
+def _doubtful(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """The step of which nobody knows whether it was written: the first that is not surely so."""
     last = {one["key"]: one for one in operation["receipt"]["steps"]}
-    number = next(
-        number for number, step in enumerate(steps) if last[step["key"]]["state"] in ("ambiguous", "in_flight")
+    return next(
+        {"number": number, "does": step["does"], "receipt": last.get(step["key"], {})}
+        for number, step in enumerate(operation["plan"]["steps"], 1)
+        if last.get(step["key"], {}).get("state") != "applied"
     )
-    return {"number": number + 1, "does": steps[number]["does"], "receipt": last[steps[number]["key"]]}
 
 
 def _last(operation: Mapping[str, Any]) -> dict[str, Any] | None:

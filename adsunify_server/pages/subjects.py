@@ -62,7 +62,7 @@ class Since:
 
 @frozen
 class Subject:
-    """What an operation is about, by ``name``, or by id where none is known; ``kind``: what stands before an id.
+    """What an operation is about, by ``name``, or by id where none is known; ``kind``: what stands before it.
 
     ``source``: the operation that created it; ``made``: what that tells of it; ``strange``: kinds and ids of which
     nothing else is stored; ``since``: what changed it since.
@@ -119,13 +119,14 @@ class Subjects:
         touched = [(step.kind, str(step.entity)) for step in one.touched]
         of_source = [] if source is None else source.made
         own = [part for part in of_source if any(part.kind == kind and id_ in part.ids for kind, id_ in touched)]
-        name = next((part.name for part in [*own, *of_source] if part.name), None)
+        name = next((part.name for part in (own if touched else of_source) if part.name), None)
+        whole = next((part.name for part in of_source if part.name), None)
         strange = touched if source is None else []
-        kind, id_ = touched[-1] if touched else (one.plan.steps[-1].kind, "")
+        kind, id_ = touched[-1] if touched else (of_source[0].kind if of_source else "", "")
         spends = one.shown["risk"] == "spend"
         return Subject(
-            name or id_,
-            kind if name is None else "",
+            name or whole or id_,
+            kind if whole is None else "" if kind == "campaign" else f"{kind} of" if name is None else kind,
             None if source is None else source.shown,
             of_source if source is one or spends else own,
             strange,

@@ -39,7 +39,7 @@ PLAN: Mapping[str, str] = {
 }
 """The heading of a plan, by the state of its operation."""
 ABOUT: Mapping[str, tuple[str, str, str]] = {
-    "create": ("What will be made, paused", "What was made", "What was to be made"),
+    "create": ("What will be made", "What was made", "What was to be made"),
     "spend": ("What begins to run", "What was set to run", "What was to run"),
     "": ("What it concerns", "What it concerned", "What it was to concern"),
 }

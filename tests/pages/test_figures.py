@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from adsunify.networks import ADAPTERS, adapter
 from adsunify_server.pages.figures import column, money
+from adsunify_server.pages.wording import FACTS, facts
 from tests.server.served import Served, connect
 
 from .browsing import browser, email
@@ -49,3 +51,45 @@ async def test_insights_say_what_a_total_is(site: Served) -> None:
     for row in found["rows"]:
         whole, _, part = row["spend"].partition(".")
         assert f" {whole}.{part.ljust(2, '0')} " in text
+
+
+async def test_every_fact_of_an_account_has_words() -> None:
+    """But the number of Meta's status, which is shown as its word."""
+    declared = {(network, extra.name) for network in ADAPTERS for extra in adapter(network).network.extras}
+    assert declared - set(FACTS) == {("meta", "accountStatus")} and set(FACTS) <= declared
+
+
+@pytest.mark.parametrize(
+    ("network", "currency", "extras", "shown"),
+    [
+        ("meta", "USD", {"minDailyBudget": "100", "accountStatus": "1"}, [("Least daily budget", "1.00 USD")]),
+        ("meta", "JPY", {"minDailyBudget": "80"}, [("Least daily budget", "80 JPY")]),
+        ("meta", "USD", {"minDailyBudget": "many"}, [("Least daily budget", "many")]),
+        ("meta", None, {"minDailyBudget": "100"}, [("Least daily budget", "100")]),
+        ("google", "USD", {"billableUnitMicros": "10000"}, [("Amounts are multiples of", "0.01 USD")]),
+        ("google", "USD", {"testAccount": "true"}, [("Test account, which never serves", "yes")]),
+        ("pinterest", "USD", {"createdTime": "1600000005"}, [("Opened", "13 Sep 2020")]),
+        ("apple", "USD", {"paymentModel": "PAYG"}, [("Payment", "as it is spent")]),
+        ("reddit", "USD", {"suspensionReason": ""}, []),
+    ],
+)
+async def test_facts_of_accounts_can_be_read(
+    network: str, currency: str | None, extras: dict[str, str], shown: list[tuple[str, str]]
+) -> None:
+    account = {"network": network, "nativeId": "1", "currency": currency, "timezone": "UTC", "extras": extras}
+    assert facts(account) == shown
+
+
+async def test_an_account_is_told_in_words(site: Served) -> None:
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open(f"/accounts/{account}")).text
+    assert "Least daily budget 1.00 USD" in text and "account status" not in text.lower()
+
+
+async def test_a_key_says_whose_it_is(site: Served) -> None:
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        text = (await person.open("/keys")).text
+    assert f"{email('member')} read and write" in text and "only its owner can revoke it" in text

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
-from adsunify.networks import ADAPTERS
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.store.schema import operations
 from tests.server.served import Served, brief, connect
 
 from .browsing import Page, browser, email, found
@@ -58,6 +60,18 @@ async def test_an_activation_says_what_begins_to_spend(site: Served, network: st
     assert (native if isinstance(native, str) else native[1].rpartition("/")[2]) in text
 
 
+@pytest.mark.parametrize(
+    "network",
+    [network for network in ADAPTERS if any("lifetime" in one.periods for one in adapter(network).network.formats)],
+)
+async def test_a_budget_for_all_days_is_told_as_such(site: Served, network: str) -> None:
+    account = site.accounts.get(network) or await connect(site, network)
+    asked = brief(network, budget__amount="2000", budget__period="lifetime")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": asked}, 201)
+    text = (await reviewed(site, prepared)).text
+    assert "2000.00 USD in all" in text and "a day" not in text.replace("a day without", "")
+
+
 async def test_a_change_made_since_is_told(site: Served) -> None:
     _, source = await created(site, "meta")
     group = next(step["outputs"]["id"] for step in source["receipt"]["steps"] if step["key"] == "adGroup")
@@ -99,11 +113,42 @@ async def test_the_operations_are_told_apart_by_name(site: Served) -> None:
     campaign = source["receipt"]["steps"][0]["outputs"]["id"]
     body = {"accountId": source["accountId"], "kind": "campaign", "entityIds": [campaign], "status": "paused"}
     await site.admin.post("/bulk-status", body, 201)
+    group = source["receipt"]["steps"][1]["outputs"]["id"]
+    path = f"/accounts/{source['accountId']}/ad-groups"
+    assert (await site.admin.send("DELETE", f"{path}/{group}")).status_code == 201
+    payload = {"name": f"{asked['name']} two", "campaign_id": campaign}
+    await site.admin.post(path, {"payload": payload, "parentId": campaign}, 201)
     async with browser(site) as person:
         await person.sign_in(email("admin"))
         links = list((await person.open("/operations")).links)
     name = asked["name"]
-    assert {f"Create {name}", f"Activate {name}", f"Pause {name}"} <= set(links), links
+    wanted = {f"Create {name}", f"Activate {name}", f"Pause {name}", f"Delete ad group {name}"}
+    assert wanted | {f"Create ad group {name} two"} <= set(links), links
+
+
+async def test_what_was_created_long_ago_has_its_name(site: Served) -> None:
+    asked, source = await created(site, "google")
+    ids = source["receipt"]["steps"][0]["outputs"]["resourceNames"]
+    campaign = ids[1].rpartition("/")[2]
+    await pushed_out(site)
+    for kind, id_ in (("campaign", campaign), ("ad", ids[-1].rpartition("/")[2])):
+        body = {"accountId": source["accountId"], "kind": kind, "entityIds": [id_], "status": "active"}
+        await site.admin.post("/bulk-status", body, 201)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        links = set((await person.open("/operations")).links)
+        assert {f"Activate {asked['name']}", f"Activate ad of {asked['name']}"} <= links, links
+        assert f"Create {asked['name']}" not in links
+        await person.follow(f"Activate ad of {asked['name']}")
+        assert "20.00 USD a day" in person.text
+
+
+async def pushed_out(site: Served) -> None:
+    """Prepare so much that nothing else is among the latest."""
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    ids = [str(number) for number in range(1, 51)]
+    body = {"accountId": account, "kind": "campaign", "entityIds": ids, "status": "paused"}
+    assert len((await site.admin.post("/bulk-status", body, 201))["operations"]) == 50
 
 
 async def test_a_step_shows_where_earlier_ids_go_in(site: Served) -> None:
@@ -137,6 +182,19 @@ async def test_an_unknown_outcome_is_said_once(site: Served) -> None:
         assert "The network says" not in page.text and "cannot do this" not in page.text
         assert "What was to be written" in page.text and "What will be written" not in page.text
         assert f"/accounts/{account}" in page.links.values()
+
+
+async def test_a_stalled_operation_is_told_likewise(site: Served) -> None:
+    """Its process died during a write."""
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    values = {"status": "running", "fence": 1, "in_flight": True, "lease_until": site.service.store.clock.now() - 1}
+    statement = update(operations).where(operations.c.id == prepared["id"]).values(**values).returning(operations.c.id)
+    await site.service.store.write(lambda connection: connection.execute(statement).all())
+    page = await reviewed(site, prepared)
+    assert page.text.lower().count("nobody knows") == 1 and "Nobody knows whether step 1 was written" in page.text
+    assert "the server stopped before an answer came back" in page.text and "What was to be written" in page.text
+    assert not [form for form in page.forms if form.action.endswith("/execute")]
 
 
 async def test_a_refusal_is_the_networks_own(site: Served) -> None:
