@@ -31,12 +31,16 @@ EXISTING = "creative.existingId"
 
 def present(brief: CampaignBrief) -> dict[str, Any]:
     """The optional members that the brief has, by path; empty lists and objects count as absent."""
-    members: dict[str, Any] = {"bid": brief.bid, "schedule.endAt": brief.schedule.end_at}
+    members: dict[str, Any] = {}
+    if brief.bid is not None:
+        members["bid"] = brief.bid
+    if brief.schedule.end_at is not None:
+        members["schedule.endAt"] = brief.schedule.end_at
     for part, paths in _PARTS.items():
         for name, value in vars(getattr(brief, part)).items():
             if value or value is False:
                 members[paths[name]] = value
-    return {path: value for path, value in members.items() if value is not None}
+    return members
 
 
 def check(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:

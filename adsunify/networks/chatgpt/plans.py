@@ -125,11 +125,11 @@ def _campaign(account: Account, brief: CampaignBrief, event: str | None) -> Body
         "budget": {
             openai.LIFETIME_LIMIT: native_amount(NETWORK.unit(account), brief.budget.amount, "budget.amount"),
         },
-        "start_time": openai.seconds(schedule.start_at, "schedule.startAt"),
+        "start_time": openai.whole_seconds(schedule.start),
         "targeting": brief.targeting.native,
     }
-    if schedule.end_at is not None:
-        body["end_time"] = openai.seconds(schedule.end_at, "schedule.endAt")
+    if schedule.end is not None:
+        body["end_time"] = openai.whole_seconds(schedule.end)
     return body if event is None else body | {"conversion_event_setting_ids": [event]}
 
 

@@ -115,7 +115,12 @@ def native_time(written: str, path: str) -> int:
     moment = instant(written, path)
     if _FRACTION(written):
         raise refused(path, "over_precision", "Pinterest counts whole seconds; leave the fraction out.")
-    return int(moment.timestamp())
+    return whole_seconds(moment)
+
+
+def whole_seconds(moment_: datetime) -> int:
+    """An instant as Pinterest counts it."""
+    return int(moment_.timestamp())
 
 
 def moment(value: Json) -> datetime | None:
@@ -208,6 +213,7 @@ def error(response: Response) -> Found | None:
 
 
 def request_id_of(response: Response) -> str | None:
+    """The network's own id of the request, for its support."""
     return response.headers.get(REQUEST_ID_HEADER)
 
 

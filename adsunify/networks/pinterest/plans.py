@@ -102,10 +102,10 @@ def _campaign(account: Account, brief: CampaignBrief) -> Body:
         "is_campaign_budget_optimization": True,
         "is_flexible_daily_budgets": False,  # an average daily budget may overspend a day
         pinterest.CAPS[brief.budget.period]: native_amount(NETWORK.unit(account), brief.budget.amount, "budget.amount"),
-        "start_time": pinterest.native_time(brief.schedule.start_at, "schedule.startAt"),
+        "start_time": pinterest.whole_seconds(brief.schedule.start),
     }
-    if brief.schedule.end_at is not None:
-        body["end_time"] = pinterest.native_time(brief.schedule.end_at, "schedule.endAt")
+    if brief.schedule.end is not None:
+        body["end_time"] = pinterest.whole_seconds(brief.schedule.end)
     return body
 
 

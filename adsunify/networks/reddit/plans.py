@@ -11,6 +11,7 @@ from adsunify.editing import Edit, edited, needs_change, risk_of, settings_of, t
 from adsunify.errors import Issue, ProviderError, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, pages, settled
+from adsunify.schedule import utc_text
 from adsunify.steps import (
     Action,
     Binding,
@@ -97,9 +98,9 @@ def _ad_group(account: Account, brief: CampaignBrief) -> Body:
     if brief.bid is not None:
         amount = native_amount(unit, brief.bid, "bid")
         bid = {"bid_strategy": reddit.MANUAL_BIDDING, "bid_type": reddit.CPC, "bid_value": amount}
-    times = {"start_time": reddit.native_time(brief.schedule.start_at, "schedule.startAt")}
-    if brief.schedule.end_at is not None:
-        times["end_time"] = reddit.native_time(brief.schedule.end_at, "schedule.endAt")
+    times = {"start_time": utc_text(brief.schedule.start)}
+    if brief.schedule.end is not None:
+        times["end_time"] = utc_text(brief.schedule.end)
     return {
         "name": brief.name,
         STATUS: AD_GROUP.born,
