@@ -104,7 +104,7 @@ class AsyncAds:
         return (await self.call("get_auth_verify"))["data"]
 
     async def networks(self) -> list[Json]:
-        """The networks, each with ``network`` (its code), title, version, login, levels and account extras."""
+        """The networks, each with ``network`` (its code), title, version, login, formats and account extras."""
         return list((await self.call("get_networks"))["data"])
 
     async def network(self, code: str) -> Json:

@@ -97,7 +97,7 @@ class Ads:
         return self._run(self._ads.verify())
 
     def networks(self) -> list[Json]:
-        """The networks, each with ``network`` (its code), title, version, login, levels and account extras."""
+        """The networks, each with ``network`` (its code), title, version, login, formats and account extras."""
         return self._run(self._ads.networks())
 
     def network(self, code: str) -> Json:
