@@ -176,7 +176,12 @@ def new(database: str, as_json: bool) -> None:
         return
     ((id_, key),) = vault.new_ring().keys.items()
     _show({"newest": id_, "key": vault.written(id_, key)}, as_json)
-    place = f"in front of the others in {SECRET_KEYS}" if ring else f"into {SECRET_KEYS} wherever adsunify runs"
+    if ring:
+        place = f"in front of the others in {SECRET_KEYS}"
+    else:
+        nowhere = SECRET_KEYS if file is None else f"{SECRET_KEYS}, and no file {file}"
+        click.echo(f"There is no ring yet: no {nowhere}.", err=True)
+        place = f"into {SECRET_KEYS} wherever adsunify runs"
     click.echo(f"Put the key {place}, and keep it: without it no connection works.", err=True)
 
 
