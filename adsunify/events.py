@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
-
-from .schedule import utc_text
 
 API_VERSION = "1.1.0"
 
@@ -69,17 +67,19 @@ def event_body(
 ) -> dict[str, Any]:
     """The body of a notification, as JSON. ``created_at`` is aware.
 
-    Raises ValueError for a name that is no event, and for data that does not belong into one.
+    Raises ValueError for a name that is no event, for data that does not belong into one, and for a time without zone.
     """
     if name not in EVENTS and name != TEST_EVENT:
         raise ValueError(f"{name} is no event")
+    if created_at.tzinfo is None:
+        raise ValueError("a time without zone names no instant")
     for member, value in data.items():
         if member not in _KNOWN or (value is not None and (not isinstance(value, str) or len(value) > _LONGEST)):
             raise ValueError(f"{member} does not belong into an event")
     return {
         "id": event_id,
         "type": name,
-        "createdAt": utc_text(created_at),
+        "createdAt": created_at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "apiVersion": API_VERSION,
         "workspaceId": workspace_id,
         "data": {**dict.fromkeys(MEMBERS), **data},

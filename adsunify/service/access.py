@@ -10,7 +10,7 @@ import secrets
 from adsunify.actor import Actor
 from adsunify.errors import InvalidInput, Issue
 from adsunify.schedule import instant
-from adsunify.store import keys, people
+from adsunify.store import agents, keys, people
 from adsunify.store.keys import KeyRecord
 from adsunify.wire import Json
 
@@ -49,12 +49,15 @@ def new_key() -> tuple[str, str]:
 
 
 async def verify(service: Service, actor: Actor) -> Json:
-    """The current credential, its workspace, and whether it may write."""
+    """The current credential, its workspace, whether it may write, and when the key or the grant ends."""
     workspace = await service.store.read(people.workspace, actor.workspace_id)
     expires_at = None
     if actor.key_id is not None:
         listed = await service.store.read(keys.list_keys, actor.workspace_id)
         expires_at = next((key.expires_at for key in listed if key.id == actor.key_id), None)
+    if actor.grant_id is not None:
+        granted = await service.store.read(agents.grants_of, actor.workspace_id, actor.user_id, service.store.clock)
+        expires_at = next((grant.expires_at for grant, _ in granted if grant.id == actor.grant_id), None)
     return {
         "credential": actor.credential,
         "kind": actor.kind,

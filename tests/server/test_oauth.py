@@ -300,3 +300,11 @@ async def test_revocation_by_the_client(empty: Served) -> None:
     assert (await empty.http.post("/oauth/revoke", data={"token": "unknown"})).status_code == 200
     assert (await empty.http.post("/oauth/revoke", data={"token": tokens["refresh_token"]})).status_code == 200
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
+
+
+async def test_an_agent_is_told_when_its_grant_ends(empty: Served) -> None:
+    """Not when its token does: that is renewed."""
+    tokens = await (await agent(empty)).tokens()
+    found = await empty.caller(tokens["access_token"]).get("/auth/verify")
+    granted = {one["expiresAt"] for one in await empty.admin.get("/connected-agents") if one["revokedAt"] is None}
+    assert found["kind"] == "agent" and found["expiresAt"] in granted

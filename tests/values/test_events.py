@@ -9,7 +9,7 @@ import pytest
 
 from adsunify.events import DEFAULT_EVENTS, EVENTS, TEST_EVENT, EventName, event_body
 
-AT = datetime(2027, 3, 1, 8, tzinfo=UTC)
+AT = datetime(2027, 3, 1, 8, microsecond=250_999, tzinfo=UTC)
 
 
 def test_the_names_are_the_fifteen_of_the_contract():
@@ -27,7 +27,7 @@ def test_body_has_the_documented_shape():
     assert event_body("e", "ad.status_changed", AT, "w", data) == {
         "id": "e",
         "type": "ad.status_changed",
-        "createdAt": "2027-03-01T08:00:00Z",
+        "createdAt": "2027-03-01T08:00:00.250Z",
         "apiVersion": "1.1.0",
         "workspaceId": "w",
         "data": {"operationId": None, **data},
