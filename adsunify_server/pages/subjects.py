@@ -123,12 +123,11 @@ class Subjects:
         whole = next((part.name for part in of_source if part.name), None)
         strange = touched if source is None else []
         kind, id_ = touched[-1] if touched else (of_source[0].kind if of_source else "", "")
-        spends = one.shown["risk"] == "spend"
         return Subject(
             name or whole or id_,
             kind if whole is None else "" if kind == "campaign" else f"{kind} of" if name is None else kind,
             None if source is None else source.shown,
-            of_source if source is one or spends else own,
+            of_source if source is one or wording.starts(one.shown) else own,
             strange,
             [] if source is None or source is one else self._since(one, source),
         )

@@ -40,7 +40,7 @@ PLAN: Mapping[str, str] = {
 """The heading of a plan, by the state of its operation."""
 ABOUT: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be made", "What was made", "What was to be made"),
-    "spend": ("What begins to run", "What was set to run", "What was to run"),
+    "start": ("What begins to run", "What was set to run", "What was to run"),
     "": ("What it concerns", "What it concerned", "What it was to concern"),
 }
 """The heading of what an operation is about: before it, after it, and where it did not come to it."""
@@ -67,10 +67,14 @@ TITLES: Mapping[str, str] = {
 """The heading of a problem, where its class alone says too little."""
 
 
+def starts(operation: Mapping[str, Any]) -> bool:
+    """Whether an operation sets something active that may then spend."""
+    return operation["action"] in ("activate", "status") and operation["risk"] == "spend"
+
+
 def does(operation: Mapping[str, Any]) -> str:
     """What an operation does, in a word."""
-    activates = operation["action"] == "status" and operation["risk"] == "spend"
-    return ACTIONS["activate" if activates else operation["action"]]
+    return ACTIONS["activate" if starts(operation) else operation["action"]]
 
 
 def state(operation: Mapping[str, Any]) -> str:
@@ -80,7 +84,7 @@ def state(operation: Mapping[str, Any]) -> str:
 
 def about(operation: Mapping[str, Any]) -> str:
     """The heading of what an operation is about."""
-    kind = "create" if operation["action"] == "create" else "spend" if operation["risk"] == "spend" else ""
+    kind = "create" if operation["action"] == "create" else "start" if starts(operation) else ""
     now = state(operation)
     return ABOUT[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
 
