@@ -82,11 +82,7 @@ class WireModel(BaseModel):
         """As pydantic's, with exact numbers in free-form objects; it takes no settings, the model holds them."""
         if settings:
             raise TypeError(f"{cls.__name__} takes no settings: {', '.join(settings)}")
-        rounded: list[dict[str, Any]] = []
-        value: Self = cls.__pydantic_validator__.validate_json(json_data, context=rounded)
-        if rounded or ("\\" if isinstance(json_data, str) else _BACKSLASH) in json_data:  # a byte is found faster
-            _settle(value, json_data, rounded)
-        return value
+        return _from_json(cls, json_data)
 
     @classmethod
     def model_validate(cls, obj: Any, **settings: Any) -> Self:
@@ -254,13 +250,21 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
     """
     try:
         if isinstance(data, (bytes, str)):
-            return model.model_validate_json(data)
+            return _from_json(model, data)
         return model.model_validate(dict(data))
     except ValidationError as error:
         problems = dict.fromkeys(problems_of(error, model))
         wrong = {problem.location for problem in problems if problem.code == "wrong_type"}
         problems.update(dict.fromkeys(_beside(model, _raw(data), wrong)))
         raise InvalidInput([issue_of(problem, prefix) for problem in problems]) from None
+
+
+def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:
+    rounded: list[dict[str, Any]] = []
+    value: Model = model.__pydantic_validator__.validate_json(data, context=rounded)
+    if rounded or ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
+        _settle(value, data, rounded)
+    return value
 
 
 def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[str, Any]]) -> None:
