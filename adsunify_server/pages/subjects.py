@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
@@ -24,6 +24,8 @@ from .visiting import Visit
 
 CHANGING = ("edit", "update", "delete")
 FAR = 300
+FIELDS = {"name": "name", "budget": "budget", "startAt": "start", "endAt": "end"}
+"""Fields of an edit that are shown of what was created."""
 WRITTEN = ("succeeded", "unknown", "running")
 """States in which something of an operation may stand at the network."""
 
@@ -57,6 +59,7 @@ class Since:
     """An operation that changed what another one had created, with the changes that it tells."""
 
     operation: Mapping[str, Any]
+    kind: str
     changes: Sequence[Mapping[str, Any]]
 
 
@@ -117,19 +120,22 @@ class Subjects:
         one = self.all[operation_id]
         source = self._source(one)
         touched = [(step.kind, str(step.entity)) for step in one.touched]
-        of_source = [] if source is None else source.made
+        since = [] if source is None or source is one else self._since(one, source)
+        of_source = [] if source is None else _as_changed(source.made, since)
         own = [part for part in of_source if any(part.kind == kind and id_ in part.ids for kind, id_ in touched)]
         name = next((part.name for part in (own if touched else of_source) if part.name), None)
         whole = next((part.name for part in of_source if part.name), None)
         strange = touched if source is None else []
         kind, id_ = touched[-1] if touched else (of_source[0].kind if of_source else "", "")
+        if one.shown["action"] == "delete" and own:
+            own = [part for part in of_source if KINDS.index(part.kind) >= KINDS.index(own[0].kind)]
         return Subject(
             name or whole or id_,
             kind if whole is None else "" if kind == "campaign" else f"{kind} of" if name is None else kind,
             None if source is None else source.shown,
             of_source if source is one or wording.starts(one.shown) else own,
             strange,
-            [] if source is None or source is one else self._since(one, source),
+            [_told(other) for other in since],
         )
 
     def _source(self, one: Known) -> Known | None:
@@ -141,21 +147,32 @@ class Subjects:
         makers = [self.makers.get((one.shown["accountId"], step.kind, str(step.entity))) for step in one.touched]
         return next((maker for maker in makers if maker is not None), None)
 
-    def _since(self, one: Known, source: Known) -> list[Since]:
-        """What changed since it was created, oldest first."""
+    def _since(self, one: Known, source: Known) -> list[Known]:
+        """What changed it since it was created, oldest first; before an operation that is over, what came before it."""
+        over = one.shown["status"] != "prepared"
         return [
-            Since(
-                other.shown,
-                [
-                    wording.change(other.account, step["kind"], change)
-                    for step in other.shown["plan"]["steps"]
-                    for change in step["changes"]
-                ],
-            )
-            for other in sorted(self.all.values(), key=lambda other: str(other.shown["createdAt"]))
+            other
+            for id_, other in sorted(self.all.items())  # ids are in order of time
             if other.shown["action"] in CHANGING and other.shown["status"] in WRITTEN
-            if other is not one and self._source(other) is source
+            if other is not one and not (over and id_ > one.shown["id"]) and self._source(other) is source
         ]
+
+
+def _as_changed(parts: Sequence[Made], since: Sequence[Known]) -> list[Made]:
+    """What was created, with the changes that were surely written since."""
+    found = list(parts)
+    for step in (step for other in since if other.shown["status"] == "succeeded" for step in other.plan.steps):
+        new = {FIELDS[one.field]: str(one.after) if one.after else None for one in step.changes if one.field in FIELDS}
+        if not wording.NUMBER.fullmatch(new.get("budget") or ""):
+            new.pop("budget", None)
+        found = [evolve(part, **new) if part.kind == step.kind and step.entity in part.ids else part for part in found]
+    return found
+
+
+def _told(other: Known) -> Since:
+    steps = other.shown["plan"]["steps"]
+    changes = [wording.change(other.account, step["kind"], change) for step in steps for change in step["changes"]]
+    return Since(other.shown, other.touched[-1].kind if other.touched else "", changes)
 
 
 def _makers(connection: Connection, actor: Actor, clock: Clock, ids: Set[str]) -> list[str]:

@@ -82,7 +82,26 @@ async def test_a_change_made_since_is_told(site: Served) -> None:
     await site.admin.execute(edit["id"])
     page = await reviewed(site, prepared)
     assert "Changed since" in page.text and "budget 20.00 USD to 500.00 USD" in page.text
+    assert "500.00 USD a day" in page.text and "20.00 USD a day" not in page.text
     assert f"/review/{edit['id']}" in page.links.values()
+
+
+async def test_what_is_deleted_is_told_with_all_below_it(site: Served) -> None:
+    _, source = await created(site, "meta")
+    campaign, group = (step["outputs"]["id"] for step in source["receipt"]["steps"][:2])
+    for path, kinds in (
+        (f"campaigns/{campaign}", ["campaign", "ad group", "ad"]),
+        (f"ad-groups/{group}", ["ad group", "ad"]),
+    ):
+        answer = await site.admin.send("DELETE", f"/accounts/{source['accountId']}/{path}")
+        page = await reviewed(site, answer.json()["data"])
+        table = page.text.partition("What it concerns")[2].partition("What will be written")[0]
+        assert [kind for kind in ("campaign", "ad group", "ad") if f"{kind} {source_name(source)}" in table] == kinds
+
+
+def source_name(source: Mapping[str, Any]) -> str:
+    """The name that a create operation of meta gives its campaign."""
+    return str(source["plan"]["steps"][0]["body"]["name"])
 
 
 async def test_a_status_says_whose_it_is(site: Served) -> None:
