@@ -162,7 +162,9 @@ def _as_changed(parts: Sequence[Made], since: Sequence[Known]) -> list[Made]:
     """What was created, with the changes that were surely written since."""
     found = list(parts)
     for step in (step for other in since if other.shown["status"] == "succeeded" for step in other.plan.steps):
-        new = {FIELDS[one.field]: str(one.after) if one.after else None for one in step.changes if one.field in FIELDS}
+        new: dict[str, Any] = {
+            FIELDS[one.field]: str(one.after) if one.after else None for one in step.changes if one.field in FIELDS
+        }
         if not wording.NUMBER.fullmatch(new.get("budget") or ""):
             new.pop("budget", None)
         found = [evolve(part, **new) if part.kind == step.kind and step.entity in part.ids else part for part in found]
