@@ -24,6 +24,8 @@ from .visiting import Visit
 
 CHANGING = ("edit", "update", "delete")
 FAR = 300
+LAST = "9999"
+"""After all instants."""
 FIELDS = {"name": "name", "budget": "budget", "startAt": "start", "endAt": "end"}
 """Fields of an edit that are shown of what was created."""
 WRITTEN = ("succeeded", "unknown", "running")
@@ -47,6 +49,11 @@ class Known:
     def made(self) -> list[Made]:
         """What it creates."""
         return made(self.account, self.shown)
+
+    @property
+    def executed(self) -> str:
+        """When its first step was sent; empty where none was."""
+        return next((str(step["intentAt"]) for step in self.shown["receipt"]["steps"]), "")
 
     @property
     def touched(self) -> list[Step]:
@@ -148,13 +155,13 @@ class Subjects:
         return next((maker for maker in makers if maker is not None), None)
 
     def _since(self, one: Known, source: Known) -> list[Known]:
-        """What changed it since it was created, oldest first; before an operation that is over, what came before it."""
-        over = one.shown["status"] != "prepared"
+        """What changed it since it was created, oldest first; where this one was executed, what was so before."""
+        until = one.executed or LAST
         return [
             other
-            for id_, other in sorted(self.all.items())  # ids are in order of time
+            for other in sorted(self.all.values(), key=lambda other: other.executed)
             if other.shown["action"] in CHANGING and other.shown["status"] in WRITTEN
-            if other is not one and not (over and id_ > one.shown["id"]) and self._source(other) is source
+            if other is not one and other.executed <= until and self._source(other) is source
         ]
 
 

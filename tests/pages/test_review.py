@@ -83,6 +83,12 @@ async def test_a_change_made_since_is_told(site: Served) -> None:
     page = await reviewed(site, prepared)
     assert "Changed since" in page.text and "budget 20.00 USD to 500.00 USD" in page.text
     assert "500.00 USD a day" in page.text and "20.00 USD a day" not in page.text
+    await site.admin.execute(prepared["id"])
+    site.hands.pass_(seconds=2)
+    later = await site.admin.post(path, {"fields": {"budget": "700"}}, 201)
+    await site.admin.execute(later["id"])
+    text = (await reviewed(site, prepared)).text
+    assert "500.00 USD a day" in text and "700.00" not in text  # as it was set to run
     assert f"/review/{edit['id']}" in page.links.values()
 
 
