@@ -40,7 +40,7 @@ class Line(asyncio.BufferedProtocol):
         self._buffer = bytearray(_BUFFER)
         self._transport: asyncio.Transport | None = None
         self._answer: asyncio.Future[Answer] | None = None
-        self._reading = Reading("", 0)
+        self._reading = Reading(0)
         self._spent = False
 
     @classmethod
@@ -74,7 +74,7 @@ class Line(asyncio.BufferedProtocol):
         written = request(method, target, headers, content)
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._answer = answer
-        reading = self._reading = Reading(method, limit)
+        reading = self._reading = Reading(limit)
         self._transport.write(written)
         try:
             return await answer

@@ -1,19 +1,20 @@
 """HTTP/1.1 as a client speaks it: a request becomes bytes, bytes become an answer. No connection, no clock.
 
-The grammar is that of h11, which the tests hold this against. h11 itself took more time over a webhook and its short
-answer than all the rest of the worker did.
+Answers are read by llhttp, which is strict; requests are written by the rules of h11. The tests hold both against h11,
+which itself takes more time over a webhook and its short answer than all the rest of the worker does.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import frozen
+from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
 HEAD_BYTES = 16 * 1024
-"""The longest head of an answer, with all that was said before it; and the longest line between chunks of a body."""
+"""The longest head of an answer, with all that was said before it; and the most that may stand between two chunks."""
 
 _PIECE = 1024 * 1024
 _TOKEN = r"[-!#$%&'*+.^_`|~0-9a-zA-Z]+"
@@ -26,6 +27,8 @@ _VALUE = re.compile(rf"(?![ \t]){_TEXT}(?<![ \t])")
 _TARGET = re.compile(r"[\x21-\x7e]+")
 _OURS = frozenset({"connection", "content-length", "expect", "transfer-encoding", "upgrade"})
 """How a request is framed, and what it asks of the connection, is said here and by nobody else."""
+_UNREAD = ("CONNECT", "HEAD")
+"""Their answers have no body, whatever they say: nothing here asks for one."""
 
 
 def request(method: str, target: str, headers: Sequence[tuple[str, str]], content: bytes | None) -> bytes:
@@ -33,7 +36,7 @@ def request(method: str, target: str, headers: Sequence[tuple[str, str]], conten
     names = [name.lower() for name, _ in headers]
     if names.count("host") != 1 or not _OURS.isdisjoint(names):
         raise ValueError("a request names one host, and is framed by nobody else")
-    if not _METHOD.fullmatch(method) or method == "CONNECT" or not _TARGET.fullmatch(target):
+    if not _METHOD.fullmatch(method) or method in _UNREAD or not _TARGET.fullmatch(target):
         raise ValueError("illegal method or target")
     lines = [f"{method} {target} HTTP/1.1"]
     for name, value in headers:
@@ -49,16 +52,6 @@ def request(method: str, target: str, headers: Sequence[tuple[str, str]], conten
 
 # -- answers ------------------------------------------------------------------------------------------------------
 
-_BLANK = re.compile(rb"\n\r?\n")
-_STATUS = re.compile(rf"HTTP/([0-9]\.[0-9]) ([1-9][0-9]{{2}})(?: {_TEXT})?\r?\n")
-_FIELD = re.compile(rf"({_TOKEN}):({_TEXT})\r?\n")
-_FIELDS = re.compile(rf"(?:{_TOKEN}:{_TEXT}\r?\n)*+")
-_FOLD = re.compile(r"\r?\n[ \t]+")
-_LENGTH = re.compile(r"[0-9]{1,20}")
-_CHUNK = re.compile(rb"([0-9A-Fa-f]{1,20})(?:;[^\n]*|[ \t]*)\r\n")
-_SWITCHING = 101
-_BODILESS = (204, 304)
-
 
 class Malformed(Exception):
     """What came is no answer, or ended before its end."""
@@ -66,7 +59,10 @@ class Malformed(Exception):
 
 @frozen
 class Answer:
-    """Header names in lower case; ``whole`` false where the body was longer than the limit, and was cut there."""
+    """Header names in lower case, what was given twice joined by commas (RFC 9110 5.3).
+
+    ``whole`` false where the body was longer than the limit, and was cut there.
+    """
 
     status: int
     headers: Mapping[str, str]
@@ -116,190 +112,102 @@ class Body:
 
 
 class Reading:
-    """One answer as it arrives. ``answer``: all of it has, or as much of it as is wanted.
+    """One answer as it arrives, read by llhttp. ``answer``: all of it has, or as much of it as is wanted.
 
     ``again``: nothing speaks against another request on its connection. Raises Malformed; zlib.error as :class:`Body`.
     """
 
-    def __init__(self, method: str, limit: int) -> None:
+    def __init__(self, limit: int) -> None:
         self.answer: Answer | None = None
         self.again = True
-        self._bodiless, self._limit = method == "HEAD", limit
-        self._head = self._looked = self._left = self._status = 0
+        self.heard = False
+        self._limit = limit
+        self._status = self._unread = 0
         self._headers: dict[str, str] = {}
         self._body: Body | None = None
-        self._rest = bytearray()
-        self._step: Callable[[Reading], bool] = Reading._read_head
-
-    @property
-    def heard(self) -> bool:
-        """Whether a byte of it has arrived."""
-        return self._head > 0
+        self._problem: Malformed | zlib.error | None = None
+        self._parser = HttpResponseParser(self)
 
     @property
     def room(self) -> int:
         """So much may be read now: of a head its longest, of a body what is left of the limit."""
-        return max(1, HEAD_BYTES - self._head if self._body is None else self._limit + 1 - len(self._body.content))
+        return max(1, HEAD_BYTES - self._unread if self._body is None else self._limit + 1 - len(self._body.content))
 
     def take(self, data: bytes | bytearray) -> None:
         """Read what arrived."""
-        if self._body is None:
-            self._head += len(data)
-            if self._head > HEAD_BYTES:
-                raise Malformed("the head of the answer is too long")
-        self._rest += data
-        while self._step(self):
-            pass
-        if self.answer is not None and self._rest:
-            self.again = False  # nobody asked for what follows
+        self.heard = True
+        self._unread += len(data)
+        if self._body is None and self._unread > HEAD_BYTES:
+            raise Malformed("the head of the answer is too long")
+        try:
+            self._parser.feed_data(data)
+        except HttpParserUpgrade:
+            raise Malformed("nobody asked for another protocol") from None
+        except HttpParserError as reason:
+            self.again = False  # where the answer is whole already, it is what follows that nobody asked for
+            if self.answer is None:
+                raise self._problem or Malformed(str(reason)) from None
+        if self._problem is not None:
+            raise self._problem
+        if self.answer is None and self._unread > HEAD_BYTES:
+            raise Malformed("what stands between the chunks is too long")
 
     def end(self) -> None:
         """The other side has ended the connection."""
         self.again = False
-        if self._step is not Reading._read_on:
+        if self._body is None or not {"content-length", "transfer-encoding"}.isdisjoint(self._headers):
             raise Malformed("the answer ends too early")
         self._done()
 
-    # -- steps: each reads one thing; true: there may be more to read ---------------------------------------------
+    # -- llhttp says; an exception here would not come through ------------------------------------------------------
 
-    def _read_head(self) -> bool:
-        lines = self._lines()
-        if lines is None:
-            if self._rest and self._rest[0] < 0x21:
-                raise Malformed("this is no HTTP")
-            return False
-        status = _STATUS.match(lines)
-        if status is None:
-            raise Malformed("illegal status line")
-        self._status = int(status[2])
-        fields = _fields(lines[status.end() :])
-        if self._status == _SWITCHING:
-            raise Malformed("nobody asked for another protocol")
+    def on_message_begin(self) -> None:
+        if self.answer is not None:
+            self.again = False  # nobody asked for another
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._body is None:  # those after the last chunk are dropped
+            key, text = name.decode("ascii").lower(), value.decode("latin-1").rstrip(" \t")
+            self._headers[key] = f"{self._headers[key]}, {text}" if key in self._headers else text
+
+    def on_headers_complete(self) -> None:
+        if self.answer is not None:
+            return
+        self._status = self._parser.get_status_code()
+        if self._status < 100:
+            self._problem = Malformed("illegal status")
         if self._status < 200:
-            return True
-        self._headers = {name: values[-1] for name, values in fields.items()}
-        if status[1] < "1.1" or "close" in map(str.lower, _listed(fields.get("connection", ()))):
-            self.again = False
-        self._body = Body(fields.get("content-encoding", ("",))[0], self._limit)
-        if self._bodiless or self._status in _BODILESS:
-            return self._done()
-        if "transfer-encoding" in fields:
-            self._step = Reading._read_size
-        elif "content-length" in fields:
-            self._left, self._step = int(self._headers["content-length"]), Reading._read_sized
-        else:
-            self.again, self._step = False, Reading._read_on
-        return True
+            return
+        self.again = self._parser.should_keep_alive()
+        if self._headers.get("transfer-encoding", "chunked").lower() != "chunked":
+            self._problem = Malformed("a transfer coding that is not understood")
+        try:
+            self._body = Body(self._headers.get("content-encoding", ""), self._limit)
+        except zlib.error as problem:
+            self._body, self._problem = Body("", self._limit), problem
 
-    def _read_sized(self) -> bool:
-        return self._moved() and self._done()
+    def on_body(self, piece: bytes) -> None:
+        self._unread = 0
+        if self._body is None or self.answer is not None or self._problem is not None:
+            return
+        try:
+            if not self._body.append(piece):
+                self.again = False
+                self._done(whole=False)
+        except zlib.error as problem:
+            self._problem = problem
 
-    def _read_on(self) -> bool:
-        """Whatever comes until the other side ends."""
-        self._left = len(self._rest)
-        self._moved()
-        return False
+    def on_message_complete(self) -> None:
+        if self._body is None:  # an informational answer: the answer follows
+            self._headers = {}
+        elif self.answer is None and self._problem is None:
+            try:
+                self._done()
+            except zlib.error as problem:
+                self._problem = problem
 
-    def _read_size(self) -> bool:
-        """The line before a chunk."""
-        end = self._rest.find(b"\r\n") + 2
-        if end < 2:
-            self._waits()
-            return False
-        size = _CHUNK.fullmatch(self._rest, 0, end)
-        if size is None:
-            raise Malformed("illegal size of a chunk")
-        self._left = int(size[1], 16)
-        self._step = Reading._read_chunk if self._left else Reading._read_trailer
-        del self._rest[:end]
-        return True
-
-    def _read_chunk(self) -> bool:
-        if not self._moved():
-            return False
-        self._step = Reading._read_chunk_end
-        return True
-
-    def _read_chunk_end(self) -> bool:
-        if bytes(self._rest[:2]) not in (b"\r\n", b"\r", b""):
-            raise Malformed("a chunk is longer than it says")
-        if len(self._rest) < 2:
-            return False
-        del self._rest[:2]
-        self._step = Reading._read_size
-        return True
-
-    def _read_trailer(self) -> bool:
-        """Fields after the last chunk; they are held to the rules, and dropped."""
-        if self._rest.startswith((b"\n", b"\r\n")):
-            del self._rest[: self._rest.index(b"\n") + 1]
-            return self._done()
-        lines = self._lines()
-        if lines is None:
-            self._waits()
-            return False
-        _fields(lines)
-        return self._done()
-
-    # -------------------------------------------------------------------------------------------------------------
-
-    def _lines(self) -> str | None:
-        """Everything up to the next blank line, which is dropped; None where it has not arrived."""
-        blank = _BLANK.search(self._rest, self._looked)
-        if blank is None:
-            self._looked = max(0, len(self._rest) - 2)
-            return None
-        lines = self._rest[: blank.start() + 1].decode("latin-1")
-        del self._rest[: blank.end()]
-        self._looked = 0
-        return lines
-
-    def _waits(self) -> None:
-        if len(self._rest) > HEAD_BYTES:
-            raise Malformed("a line between the chunks is too long")
-
-    def _moved(self) -> bool:
-        """What is there becomes part of the body; true: nothing of it is left to come."""
-        assert self._body is not None
-        piece = bytes(self._rest[: self._left])
-        del self._rest[: len(piece)]
-        self._left -= len(piece)
-        if piece and not self._body.append(piece):
-            self._done(whole=False)
-            return False
-        return not self._left
-
-    def _done(self, whole: bool = True) -> bool:
+    def _done(self, whole: bool = True) -> None:
         assert self._body is not None
         if whole:
             self._body.end()
-        else:
-            self.again = False
         self.answer = Answer(self._status, self._headers, bytes(self._body.content), whole)
-        return False
-
-
-def _fields(text: str) -> dict[str, list[str]]:
-    """Header fields by their names in lower case; they say in one way, or not, how long the body is."""
-    if "\n " in text or "\n\t" in text:
-        text = _FOLD.sub(" ", text)
-    if not _FIELDS.fullmatch(text):
-        raise Malformed("illegal header line")
-    fields: dict[str, list[str]] = {}
-    for name, value in _FIELD.findall(text):
-        fields.setdefault(name.lower(), []).append(value.strip(" \t"))
-    if "content-length" in fields:
-        lengths = set(_listed(fields["content-length"]))
-        if len(lengths) != 1 or not all(map(_LENGTH.fullmatch, lengths)):
-            raise Malformed("the answer has no one length")
-        fields["content-length"] = [*lengths]
-    if "transfer-encoding" in fields:
-        codings = fields["transfer-encoding"] = [coding.lower() for coding in fields["transfer-encoding"]]
-        if codings != ["chunked"]:
-            raise Malformed("a transfer coding that is not understood")
-    return fields
-
-
-def _listed(values: Sequence[str]) -> list[str]:
-    """The members of a header field that is a list, or several such fields."""
-    return [one.strip(" \t") for value in values for one in value.split(",")]
