@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from attrs import field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
-from .money import changed, major
+from .money import changed, major, multiple_of
 from .network import (
     Account,
     Entity,
@@ -133,7 +133,12 @@ def settings(
             "locked": lock_reason(setting, native, now),
         }
         period = setting.period(native) if callable(setting.period) else setting.period
-        limits = {"period": period, "choices": list(setting.choices), "min": setting.minimum, "max": setting.maximum}
+        limits = {
+            "period": period,
+            "choices": list(setting.choices),
+            "min": _least(setting, native, account),
+            "max": setting.maximum,
+        }
         row |= {name: value for name, value in limits.items() if value}
         fields.append(row)
     surroundings = {
@@ -297,6 +302,31 @@ def needs_change(body: Mapping[str, Json]) -> None:
         raise refused("fields", "required", "Name at least one thing to change.")
 
 
+def payload_issues(network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """What is wrong with the budget and the bid of a native payload, by the rows that an edit is held against."""
+    try:
+        unit = network.unit(account)
+    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
+        return
+    for setting in settings_of(network, kind):
+        if setting.unit != "money" or setting.field not in ("budget", "bid"):
+            continue
+        at = place(setting, payload)
+        if at.startswith(f"/{level(network, kind).native}/"):  # Google's levels are read with others beside them
+            at = at.removeprefix(f"/{level(network, kind).native}")
+        count = counted(unit, read(payload, at)) if at else None
+        if count is None or (setting.zero and not count):
+            continue
+        path = "payload" + at.replace("/", ".")
+        try:
+            if count <= 0:
+                raise refused(path, "out_of_range", "must be greater than 0.")
+            multiple_of(count, unit.step, unit.offset, path)
+            _limits(setting, payload, account, Decimal(major(count, unit.offset)), path)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
 def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
     """``spend`` where an amount of money is raised, set for the first time, or taken away as a limit; else ``low``."""
     money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
@@ -323,7 +353,9 @@ def _native(
     if setting.unit == "money":
         unit = network.unit(account)
         count = whole_units(unit, plain, path)
-        _limits(setting, Decimal(plain), path)
+        if not count:  # as in a brief: a network may take 0 for no limit at all
+            raise refused(path, "out_of_range", "must be greater than 0.")
+        _limits(setting, native, account, Decimal(plain), path)
         return native_units(unit, count)
     if setting.unit == "number":
         try:
@@ -332,7 +364,7 @@ def _native(
             raise refused(path, "type", f"{setting.field} is a number.") from None
         if not number.is_finite():
             raise refused(path, "type", f"{setting.field} is a number.")
-        _limits(setting, number, path)
+        _limits(setting, native, account, number, path)
         return int(number) if number == number.to_integral_value() else number
     if setting.unit == "instant":
         instant(plain, path)
@@ -370,7 +402,7 @@ def _relative(
     if before is None:
         raise refused(path, "no_current_value", f"{setting.field} has no amount to change by a percentage.")
     count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
-    _limits(setting, Decimal(major(count, unit.offset)), path)
+    _limits(setting, native, account, Decimal(major(count, unit.offset)), path)
     return native_units(unit, count)
 
 
@@ -387,12 +419,17 @@ def _relative_number(
         raise refused(path, "too_small", f"{setting.field} would be {number:f}; it has to be more than 0.")
     if isinstance(before, int) and number != number.to_integral_value():
         raise refused(path, "over_precision", f"{setting.field} would be {number.normalize():f}; it is a whole number.")
-    _limits(setting, number, path)
+    _limits(setting, native, account, number, path)
     return int(number) if number == number.to_integral_value() else number.normalize()
 
 
-def _limits(setting: Setting, number: Decimal, path: str) -> None:
-    if setting.minimum and number < Decimal(setting.minimum):
-        raise refused(path, "too_small", f"{setting.field} is at least {setting.minimum}.")
+def _least(setting: Setting, native: Mapping[str, Json], account: Account) -> str:
+    return setting.minimum(native, account) if callable(setting.minimum) else setting.minimum
+
+
+def _limits(setting: Setting, native: Mapping[str, Json], account: Account, number: Decimal, path: str) -> None:
+    least = _least(setting, native, account)
+    if least and number < Decimal(least):
+        raise refused(path, "too_small", f"{setting.field} is at least {least}.")
     if setting.maximum and number > Decimal(setting.maximum):
         raise refused(path, "too_large", f"{setting.field} is at most {setting.maximum}.")

@@ -254,6 +254,7 @@ class Setting:
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
     entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
+    ``zero``: natively, an amount of 0 says that there is none.
     """
 
     level: Kind
@@ -262,10 +263,11 @@ class Setting:
     unit: UnitOf = "text"
     period: Period | Callable[[Entity], Period | None] | None = None
     choices: tuple[str, ...] = ()
-    minimum: str = ""
+    minimum: str | Callable[[Entity, Account], str] = ""
     maximum: str = ""
     longest: int = 0
     clears: bool = False
+    zero: bool = False
     lock: str | Callable[[Entity, datetime | None], str | None] | None = None
     read: Callable[[Entity, Account], Json] | None = None
     write: Callable[[Json, Entity, Account], Mapping[str, Json]] | None = None

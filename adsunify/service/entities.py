@@ -10,8 +10,8 @@ from attrs import field, frozen
 from adsunify import editing
 from adsunify.actor import Actor
 from adsunify.change import EditBody
-from adsunify.editing import Edit
-from adsunify.errors import InvalidInput, Issue
+from adsunify.editing import Edit, payload_issues
+from adsunify.errors import InvalidInput, Issue, refuse
 from adsunify.network import Account
 from adsunify.networks import Plans
 from adsunify.reading import Query
@@ -111,6 +111,8 @@ async def prepare(
 async def planned(service: Service, session: Session, mutation: Mutation) -> Plan:
     """The plan of a native change; raises InvalidInput for what the network does not take."""
     session.needs_active()
+    if mutation.payload:
+        refuse(payload_issues(session.adapter.network, session.native, mutation.kind, mutation.payload))
     planning = PLANNING[mutation.action]
     return await session.run(planning(session.adapter.plans, session.native, mutation, service.now()))
 

@@ -70,7 +70,7 @@ def detail(network: Network) -> dict[str, Json]:
                 "field": setting.field,
                 "unit": setting.unit,
                 "choices": list(setting.choices),
-                "min": setting.minimum or None,
+                "min": setting.minimum if isinstance(setting.minimum, str) and setting.minimum else None,
                 "max": setting.maximum or None,
                 "locked": setting.lock if isinstance(setting.lock, str) else None,
                 "note": setting.note or None,

@@ -176,7 +176,7 @@ SETTINGS = (
         write=_write_strategy,
         note="Leaving automated delivery (MAX_...) needs a bid in the same edit.",
     ),
-    Setting("adGroup", "bid", "/unitCost/amount", "money", lock=_no_bid, write=_write_bid),
+    Setting("adGroup", "bid", "/unitCost/amount", "money", zero=True, lock=_no_bid, write=_write_bid),
     Setting(
         "adGroup",
         "creativeSelection",

@@ -29,7 +29,8 @@ def period_of(entity: Entity) -> Period | None:
 
 
 def _budget(entity: Entity) -> str:
-    return f"/{period_of(entity) or 'daily'}_budget"
+    held = period_of(entity) or ("lifetime" if "lifetime_budget" in entity else "daily")
+    return f"/{held}_budget"
 
 
 def _gone(entity: Entity, now: datetime | None) -> str | None:
@@ -55,6 +56,22 @@ def _no_bid(entity: Entity, now: datetime | None) -> str | None:
 
 def _no_roas(entity: Entity, now: datetime | None) -> str | None:
     return None if entity.get("bid_strategy") == meta.ROAS_FLOOR else f"only {meta.ROAS_FLOOR} takes one"
+
+
+def least_budget(account: Account, period: str | None, start: datetime | None, end: datetime | None) -> int:
+    """In native units; of a lifetime budget the least of a day times the days (Marketing API). 0: it is not known."""
+    daily = account.extras.get("minDailyBudget", "")
+    if not (daily.isascii() and daily.isdigit()):
+        return 0
+    if period != "lifetime" or start is None or end is None:
+        return int(daily)
+    return int(daily) * max(1, (end - start).days)
+
+
+def _least(entity: Entity, account: Account) -> str:
+    start, end = meta.moment(entity.get("start_time")), meta.moment(entity.get("end_time"))
+    least = least_budget(account, period_of(entity), start, end)
+    return major(least, meta.unit(account).offset) if least else ""
 
 
 # -- values -------------------------------------------------------------------------------------------------------
@@ -92,7 +109,7 @@ def _write_categories(value: Json, entity: Entity, account: Account) -> dict[str
 FIXED = "it is fixed after creation"
 SETTINGS = (
     Setting("campaign", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("campaign", "budget", _budget, "money", period_of, lock=_on_ad_sets),
+    Setting("campaign", "budget", _budget, "money", period_of, minimum=_least, lock=_on_ad_sets),
     Setting("campaign", "spendCap", "/spend_cap", "money", note="The account has a floor for a campaign's spend cap."),
     Setting("campaign", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES, lock=_on_ad_sets),
     Setting(
@@ -105,7 +122,7 @@ SETTINGS = (
     Setting("campaign", "objective", "/objective", lock=FIXED),
     Setting("campaign", "buying_type", "/buying_type", lock=FIXED),
     Setting("adGroup", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("adGroup", "budget", _budget, "money", period_of, lock=_on_campaign),
+    Setting("adGroup", "budget", _budget, "money", period_of, minimum=_least, lock=_on_campaign),
     Setting("adGroup", "startAt", "/start_time", "instant", lock=_started, read=_start, write=_write_start),
     Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_end, write=_write_end),
     Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES),

@@ -42,7 +42,7 @@ from adsunify.network import (
 from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
 
 from . import native as meta
-from .settings import SETTINGS, too_short
+from .settings import SETTINGS, least_budget, too_short
 from .targeting import PARTS, beneficiary, category_countries, misplaced, no_overlap, not_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -143,12 +143,8 @@ def _lasting(account: Account, brief: CampaignBrief, now: datetime | None) -> It
 
 
 def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    # Marketing API: the least lifetime budget is the least daily budget times the days.
-    daily, end = account.extras.get("minDailyBudget", ""), brief.schedule.end
-    if not (daily.isascii() and daily.isdigit()):
-        return
-    days = max(1, (end - brief.schedule.start).days) if brief.budget.period == "lifetime" and end is not None else 1
-    unit, least = meta.unit(account), int(daily) * days
+    unit = meta.unit(account)
+    least = least_budget(account, brief.budget.period, brief.schedule.start, brief.schedule.end)
     if whole_units(unit, brief.budget.amount, "budget.amount") < least:
         message = f"The account's least budget for this time is {major(least, unit.offset)}."
         yield Issue("budget.amount", "too_small", message)
