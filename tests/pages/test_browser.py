@@ -23,13 +23,19 @@ PICTURES = os.environ.get("ADSUNIFY_PICTURES")
 """A folder for pictures of the pages, for whoever wants to look at them."""
 
 
+CUT = "return [...document.querySelectorAll('.stack')].some(one => one.scrollWidth > one.parentElement.clientWidth)"
+"""Whether anything of a table that fits itself into the page is cut."""
+
+
 async def seen(one: Chromium, name: str) -> None:
     """Hold the page against what every page must be in a browser."""
     own = await one.run("return location.origin")
     await one.legible()
-    for width in (390, 1280):
+    for width in (390, 900, 1200):
         await one.width(width)
         assert await one.run("return document.documentElement.scrollWidth <= innerWidth"), (name, width)
+        assert not await one.run(CUT), (name, width)
+    assert await one.run("return (document.querySelector('.bar')?.offsetHeight ?? 0) < 70"), name  # in one row
     assert await one.run("return document.scripts.length") == 0
     assert [said for said in await one.complaints() if said.startswith(own)] == []
     if PICTURES:
@@ -94,6 +100,7 @@ async def test_a_whole_life(site: Served) -> None:
         await site.settled()
 
         body = {"accountId": await account(site), "campaign": brief("meta")}
+        body["campaign"]["name"] = "Garden chairs of spring, for terraces and balconies, second try (Europe)"
         prepared = await site.admin.post("/create", body, 201)
         await one.open(prepared["reviewUrl"])
         await seen(one, "review")
@@ -112,10 +119,16 @@ async def test_a_whole_life(site: Served) -> None:
 
         await one.press("Prepare the activation")
         assert "risk: spend" in await one.text()
+        await seen(one, "activation")
         await one.click("input[name=confirmed]")
         await one.press("Execute")
         assert "succeeded" in await one.text()
 
+        done = await site.admin.get(f"/operations/{prepared['id']}")
+        campaign = f"/accounts/{body['accountId']}/campaigns/{done['receipt']['steps'][0]['outputs']['id']}"
+        deletion = (await site.admin.send("DELETE", campaign)).json()["data"]
+        await one.open(deletion["reviewUrl"])
+        await seen(one, "deletion")
         await one.open(f"{site.base_url}/accounts")
         await seen(one, "accounts")
         await one.open(f"{site.base_url}/accounts/{body['accountId']}")
