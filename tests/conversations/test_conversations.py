@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,7 @@ from .conversation import CASSETTES, FOLDER, RECORDING, kept, opened, talk
 async def test_conversation(network: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # the same operation ids each time: some networks are sent what follows from them
     monkeypatch.setattr(clock, "_last", 0)
-    monkeypatch.setattr(secrets, "randbits", lambda bits: 0)
+    monkeypatch.setattr(clock, "random_bytes", lambda: bytes(16))
     async with opened(network, tmp_path) as (service, actor, code):
         with CASSETTES.use_cassette(f"{network}.yaml") as cassette:
             result = await talk(service, actor, network, code)
