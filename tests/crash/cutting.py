@@ -111,6 +111,12 @@ class FailingStore:
     async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await self.failing.asked("store", lambda: self.whole.read(function, *args, **kwargs))
 
+    async def ask(self, question: Any) -> Any:
+        return await self.failing.asked("store", lambda: self.whole.ask(question))
+
+    async def share(self, shared: Any) -> Any:
+        return await self.failing.asked("store", lambda: self.whole.share(shared))
+
 
 @define
 class FailingTransport:
