@@ -9,6 +9,7 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable
 
 from aiohttp import web
+from multidict import MultiDict
 
 from adsunify.contract import ENDPOINTS, Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
@@ -26,6 +27,7 @@ from .writing import written
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
+NO_QUERY: MultiDict[str] = MultiDict()
 JSON_TYPES = ("application/json", "application/*", "*/*")
 
 
@@ -113,13 +115,14 @@ def _negotiated(request: web.Request, endpoint: Endpoint) -> None:
 
 async def _asked(request: web.Request, endpoint: Endpoint) -> Call:
     """The call that a request is. What HTTP lets stand there twice is refused."""
-    twice = [name for name in request.query if len(request.query.getall(name)) > 1]
+    query = request.query if request.query_string else NO_QUERY
+    twice = [name for name in query if len(query.getall(name)) > 1]
     keys = request.headers.getall("Idempotency-Key", [])
     if twice or len(keys) > 1:
         names = dict.fromkeys([*twice, *(["Idempotency-Key"] if len(keys) > 1 else [])])
         raise InvalidInput([Issue(name, "repeated", "must be given once.") for name in names])
     body = await _body(request) if endpoint.body is not None else b""
-    return Call(dict(request.match_info), dict(request.query), body, keys[0] if keys else None)
+    return Call(dict(request.match_info), dict(query), body, keys[0] if keys else None)
 
 
 async def _body(request: web.Request) -> bytes:

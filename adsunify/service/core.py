@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from attrs import define, field, frozen
@@ -147,6 +148,7 @@ class Result:
     replayed: bool = False
 
 
+@lru_cache(4096)  # whoever waits for an operation reads it again and again
 def moment(milliseconds: int) -> str:
     """An instant on the wire: UTC with milliseconds."""
     return f"{(_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(timespec='milliseconds')}Z"

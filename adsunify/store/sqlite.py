@@ -145,6 +145,14 @@ class SqliteStore(Store):
     async def read(
         self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
+        return self._read(function, *args, **kwargs)
+
+    async def ask(self, question: Question[Made]) -> Made:
+        return self._read(question.on)
+
+    def _read(
+        self, function: StoreFunction[Parameters, Result], /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
         self._must_be_open()
         with self._reads:
             try:
@@ -158,9 +166,6 @@ class SqliteStore(Store):
                 if failure is error:
                     raise
                 raise failure from error
-
-    async def ask(self, question: Question[Made]) -> Made:
-        return await self.read(question.on)
 
     def _must_be_open(self) -> None:
         if not self._open:

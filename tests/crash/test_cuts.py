@@ -87,9 +87,9 @@ async def test_every_answer_fails(
         await run(await source(), whole)
         clean = [one.what for one in stage.written()[before:]]
         # the operation is read, whether a person must approve, then it is loaded, with the credentials; N + 1 commits
-        # and N writes; and it is read again
+        # and N writes; and it is read again, and its receipts
         more = 2 * len(clean) - 1 if overlaid(name.split("-")[0], action) else 0  # reads, and commits before them
-        assert whole.count == 2 * len(clean) + 1 + 5 + more
+        assert whole.count == 2 * len(clean) + 1 + 6 + more
         for at in range(whole.count):
             for done in (False, True):
                 before = len(stage.written())
