@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
@@ -37,19 +37,21 @@ BATCH = 10
 IDLE_SECONDS = 60.0
 IN_FLIGHT = 400
 """At most so many attempts at once. Those that wait for a slow receiver cost little."""
-FIRST_EACH, MOST_EACH = 5, 50
-"""So many at once for one subscription: at first, and after quick answers. One that does not answer gets one."""
+FIRST_EACH, MOST_EACH = 5, 100
+"""So many are claimed for one subscription: at first, and after quick answers. One that does not answer gets one."""
+AT_ONCE = 50
+"""So many of them are sent at once. The others wait for their turn meanwhile, which comes sooner than a claim ends."""
 QUICK_SECONDS = 1.0
 BATCHES = 5
 """So many are claimed in one transaction while they are full: a commit is mostly waiting for the disk."""
 SOON_SECONDS = 0.05
-"""While there is much to do, nobody asks what else is due; but soon afterwards."""
+"""While there is more to do than may be sent, nobody asks what else is due; but soon afterwards."""
 GATHERING_SECONDS = 0.002
-"""A commit that woke the worker is rarely alone; neither is an attempt that left room for another."""
-ENOUGH = 20
-"""With so much room for a subscription nobody waits for more."""
+"""A commit that woke the worker is rarely alone."""
+ENOUGH, ROOM_SECONDS = 40, 0.005
+"""A subscription that had all it may gets more once there is so much room, or half of all; or after so many seconds."""
 SETTLING_SECONDS = 0.005
-"""Neither is an attempt that ended."""
+"""An attempt that ended is rarely alone, either."""
 OPENED = 1_000
 """So many signing secrets are kept as they were opened."""
 AGAIN_SECONDS = 1.0
@@ -101,7 +103,10 @@ class Worker:
     allowed: dict[str, int] = field(factory=dict)
     ended: list[Ended] = field(factory=list)
     stopping: bool = False
-    _full: frozenset[str] = frozenset()  # subscriptions that more may be due for than may be sent now
+    _full: frozenset[str] = frozenset()  # subscriptions that more may be due for than could be claimed
+    _turns: defaultdict[str, asyncio.Semaphore] = field(
+        factory=lambda: defaultdict(partial(asyncio.Semaphore, AT_ONCE))
+    )
     _batches: int = 1
     _gathering: bool = False
     _secret: Callable[[str, str, str], str] = field(init=False, repr=False)
@@ -139,11 +144,11 @@ class Worker:
         self.stopping = True
         self._awake.set()
 
-    def _woken(self) -> None:
+    def _woken(self, gathering: float = GATHERING_SECONDS) -> None:
         """There may be something to claim; it is rarely alone."""
         if not self._gathering:
             self._gathering = True
-            asyncio.get_running_loop().call_later(GATHERING_SECONDS, self._awake.set)
+            asyncio.get_running_loop().call_later(gathering, self._awake.set)
 
     # -- claiming -------------------------------------------------------------------------------------------------
 
@@ -156,21 +161,27 @@ class Worker:
             claimed = await store.write(deliveries.claim, store.clock, limit, room, FIRST_EACH, self.lease, batches)
             for one in claimed:
                 self._send(one)
-            self._batches = BATCHES if len(claimed) >= BATCH else 1
-            if len(claimed) == limit * batches:
+            if len(claimed) >= BATCH:
+                self._batches = BATCHES
+            taken = Counter(one.webhook_id for one in claimed)
+            filled = [id_ for id_, count in taken.items() if count >= room.get(id_, FIRST_EACH)]
+            if len(claimed) == limit * batches or any(map(self._has_enough, filled)):
                 continue
-            self._full = frozenset(webhook_id for webhook_id, count in self._room().items() if count <= 0)
-            if claimed:
-                taken = Counter(one.webhook_id for one in claimed)
-                if any(taken[id_] >= room.get(id_, FIRST_EACH) and id_ not in self._full for id_ in taken):
-                    self._awake.set()  # it got all it might, and may have more by now
+            self._full = frozenset([*filled, *(id_ for id_, count in self._room().items() if count <= 0)])
+            if claimed and self._full:
                 return SOON_SECONDS
             due = await store.read(deliveries.next_due, store.clock, self._full)
             wait = IDLE_SECONDS if due is None else (due - store.clock.now()) / 1000
             if wait > 0:
+                self._batches = 1
                 return min(wait, IDLE_SECONDS)
         self._full = frozenset(self.busy)
         return IDLE_SECONDS
+
+    def _has_enough(self, webhook_id: str) -> bool:
+        """Whether there is room for so many that it is worth a claim."""
+        allowed = self._allowed(webhook_id)
+        return allowed - self.busy[webhook_id] >= min(ENOUGH, (allowed + 1) // 2)
 
     def _room(self) -> dict[str, int]:
         """How many more each known subscription may get now."""
@@ -191,19 +202,20 @@ class Worker:
         self.busy[webhook_id] -= 1
         if not self.busy[webhook_id]:
             del self.busy[webhook_id]
+            self._turns.pop(webhook_id, None)
         if webhook_id in self._full:
-            free = self._allowed(webhook_id) - self.busy[webhook_id]
-            self._awake.set() if free >= ENOUGH else self._woken()
+            self._awake.set() if self._has_enough(webhook_id) else self._woken(ROOM_SECONDS)
 
     # -- delivering -----------------------------------------------------------------------------------------------
 
     async def _deliver(self, claimed: Claimed) -> None:
         store, measured = self.service.store, self.service.measured.attempts
-        if store.clock.now() >= claimed.lease_end:
-            return  # the process was stopped for so long that others took it for dead
-        begun = time.monotonic()
-        outcome = await self._attempt(claimed)
-        spent = time.monotonic() - begun
+        async with self._turns[claimed.webhook_id]:
+            if store.clock.now() >= claimed.lease_end:
+                return  # the process was stopped for so long that others took it for dead
+            begun = time.monotonic()
+            outcome = await self._attempt(claimed)
+            spent = time.monotonic() - begun
         self._learn(claimed.webhook_id, outcome, spent)
         wait = wait_after(claimed.tries, outcome.retry_after, random.random())
         status, next_attempt_at = "failed", None

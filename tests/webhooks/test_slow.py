@@ -11,7 +11,7 @@ from adsunify.exchange import Line
 from adsunify.service import delivering
 from adsunify.service.delivering import ANSWER_BYTES
 
-from .receiving import Misbehaviour, endless_body, misbehaving, receiving, silent, slow_body, slow_head
+from .receiving import Hostile, Misbehaviour, endless_body, misbehaving, receiving, silent, slow_body, slow_head
 from .world import World
 
 TIMEOUT = 0.6
@@ -77,3 +77,26 @@ async def test_who_does_not_answer_gets_one_attempt_at_a_time(shop: World, hurri
         assert worker.allowed[dead] == 1 and worker.busy[dead] <= 1
         assert worker.allowed[alive] > delivering.FIRST_EACH
         assert slow.got <= delivering.FIRST_EACH + 4
+
+
+async def test_a_quick_receiver_gets_more_at_once_but_never_all(shop: World) -> None:
+    """More is claimed for it than it is sent at once, so that it need not wait for the database."""
+    open_, most = 0, 0
+
+    async def soon(hostile: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal open_, most
+        open_ += 1
+        most = max(most, open_)
+        await asyncio.sleep(0.02)
+        open_ -= 1
+        writer.write(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        await reader.read()  # it closes
+
+    async with misbehaving(soon) as receiver, shop.working() as worker:
+        webhook_id = (await shop.subscribed(receiver.url))["webhookId"]
+        await shop.happen(400)
+        await shop.done(400)
+        assert worker.allowed[webhook_id] == delivering.MOST_EACH > delivering.AT_ONCE
+        assert not worker.busy and receiver.got == 400
+    assert delivering.FIRST_EACH < most <= delivering.AT_ONCE
