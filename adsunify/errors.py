@@ -195,11 +195,27 @@ class PermissionRefused(ProviderError):
 
 
 class ProviderNotFound(ProviderError):
-    """The network has no such entity, or does not show it to this token."""
+    """The network has no such entity in this account, or does not show it to this token.
+
+    ``issues``: of several that were asked for, which are not there.
+    """
 
     status = 404
     default_code = "provider_not_found"
     title = "Not found at the network"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        native: NativeError | None = None,
+        code: str | None = None,
+        outcome: Outcome = "not_applied",
+        retry_after: float | None = None,
+        issues: Sequence[Issue] = (),
+    ) -> None:
+        super().__init__(message, native=native, code=code, outcome=outcome, retry_after=retry_after)
+        self.issues = tuple(issues)
 
 
 class ProviderThrottled(ProviderError):

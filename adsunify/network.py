@@ -222,6 +222,8 @@ class Level:
     ``settable`` maps ``active`` / ``paused`` to the native value; ``born``: the native status a create sends. A level
     that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``filters``: native statuses a list takes.
     ``shows``: which members its settings show beside the fields, under ``targeting``, ``bidding``, ``creative``.
+    ``ids``: what an id looks like, whole. ``account``: where an entity says whose it is, in the words of
+    ``Account.native_id``; left out where each request for one names the account, or what lies above it says so.
     """
 
     kind: str
@@ -232,6 +234,8 @@ class Level:
     status: str
     parent: str = ""
     parent_kind: str = ""
+    ids: str = r"[0-9]+"
+    account: str | Callable[[Mapping[str, Json]], Json] = ""
     fields: tuple[str, ...] = ()
     states: Mapping[str, str] = field(factory=dict)
     settable: Mapping[str, str] = field(factory=dict)
@@ -398,6 +402,6 @@ def unified(one: Level, native_status: Json) -> str | None:
     return one.states.get(native_status) if isinstance(native_status, str) else None
 
 
-def value_at(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], str]) -> Json:
+def value_at(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
     """What a cell that is a pointer or a function says of an entity."""
     return read(entity, cell) if isinstance(cell, str) else cell(entity)

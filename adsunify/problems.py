@@ -58,7 +58,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "approval_required": (403, "In this workspace a signed-in person executes; `operation.reviewUrl` says where."),
     "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
     "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
-    "provider_not_found": (404, "The network has no such thing."),
+    "provider_not_found": (404, "The network has no such thing in this account; of many, `issues` says which."),
     "method_not_allowed": (405, "The address does not take this method; see `Allow`."),
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
@@ -87,7 +87,7 @@ def described(error: AdsunifyError) -> dict[str, Any]:
         "code": error.code,
         "outcome": error.outcome,
     }
-    if isinstance(error, InvalidInput):
+    if isinstance(error, InvalidInput) or (isinstance(error, ProviderNotFound) and error.issues):
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
@@ -124,10 +124,12 @@ def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
 def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError:
     status = int(problem["status"])
     native = None if problem.get("network") is None else NativeError.from_json(problem["network"])
+    issues = [Issue(one["path"], one["code"], one["message"]) for one in problem.get("issues", ())]
     if status == 422:
-        issues = [Issue(one["path"], one["code"], one["message"]) for one in problem.get("issues", ())]
         return (LookupNeeded if code == LookupNeeded.default_code else InvalidInput)(issues, code=code)
     if native is not None and problem.get("operation") is None:
+        if code == ProviderNotFound.default_code:
+            return ProviderNotFound(message, native=native, issues=issues)
         return _PROVIDER_ERRORS.get(code, ProviderError)(message, native=native, code=code)
     if status == 429:
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)

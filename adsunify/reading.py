@@ -6,6 +6,7 @@ the transport, a test, or :func:`answered` from recorded answers.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -181,6 +182,64 @@ def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
             known.add(node.id)
             kept.append(node)
     return tuple(kept)
+
+
+# -- whose an entity is --------------------------------------------------------------------------------------------
+
+
+def known(network: Network, kind: str, entity_id: str) -> None:
+    """Raise ProviderNotFound for what is no id of this kind: nothing is asked for it."""
+    one = level(network, kind)
+    if re.fullmatch(one.ids, entity_id) is None:
+        raise ProviderNotFound(f"{network.title} has no {one.native} of such an id.")
+
+
+def owned(
+    network: Network, account: Account, found: Entity, above: Callable[[Level, str], Flow[Entity]]
+) -> Flow[tuple[Entity, ...]]:
+    """The entity as it was read, for a network whose requests do not name the account; then what it hangs on, as far
+    up as has to be read for one that says whose it is. ``above`` reads one without asking whose it is.
+
+    Raises ProviderNotFound for another account's, ProviderUnreadable where the network does not say.
+    """
+    line = [found]
+    while True:
+        one = level(network, line[-1].kind)
+        owner = identifier(value_at(line[-1].native, one.account)) if one.account else None
+        if owner == account.native_id:
+            return tuple(line)
+        if owner is not None:
+            raise ProviderNotFound(
+                f"{network.title}: the account has no {level(network, found.kind).native} {found.id}."
+            )
+        if not one.parent_kind or line[-1].parent_id is None:
+            raise ProviderUnreadable(f"{network.title} does not say which account the {one.native} belongs to.")
+        line.append((yield from above(level(network, one.parent_kind), line[-1].parent_id)))
+
+
+def remembered(flow: Flow[Result]) -> Flow[Result]:
+    """The flow, each of its reads asked once: the same request has the same good answer again. A wait forgets."""
+    answers: dict[bytes, Response] = {}
+    try:
+        asked = next(flow)
+        while True:
+            key = canonical(asked.to_json()) if isinstance(asked, Request) and asked.nature == "read" else None
+            if isinstance(asked, Wait):
+                answers.clear()
+            if key in answers:
+                asked = flow.send(answers[key])
+                continue
+            try:
+                given = yield asked
+            except (ProviderError, LookupNeeded) as problem:
+                asked = flow.throw(problem)
+                continue
+            if key is not None and given.ok:
+                answers[key] = given
+            asked = flow.send(given)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

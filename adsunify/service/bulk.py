@@ -8,7 +8,7 @@ from decimal import Decimal
 
 from adsunify.actor import Actor
 from adsunify.editing import Edit, Percentage
-from adsunify.errors import InvalidInput, Issue
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound
 from adsunify.steps import Kind, Plan
 
 from . import entities, preparing
@@ -68,15 +68,25 @@ async def _prepared(
     session = await Session.of(service, actor, account_id)
     session.needs_active()
     plans = await asyncio.gather(*(_one(service, session, index, one) for index, one in enumerate(mutations)))
-    issues = [issue for plan in plans if not isinstance(plan, Plan) for issue in plan]
+    missing = [issue for plan in plans if isinstance(plan, ProviderNotFound) for issue in plan.issues]
+    if missing:
+        raise ProviderNotFound(" ".join(f"{issue.path}: {issue.message}" for issue in missing), issues=missing)
+    issues = [issue for plan in plans if isinstance(plan, InvalidInput) for issue in plan.issues]
     if issues:
         raise InvalidInput(issues)
     whole = [plan for plan in plans if isinstance(plan, Plan)]
     return await preparing.keep(service, actor, account_id, whole, idempotency, many=True)
 
 
-async def _one(service: Service, session: Session, index: int, mutation: Mutation) -> Plan | list[Issue]:
+async def _one(
+    service: Service, session: Session, index: int, mutation: Mutation
+) -> Plan | InvalidInput | ProviderNotFound:
+    """The plan, or what is wrong with this one of many, at its place in the list."""
+    path = f"entityIds/{index}"
     try:
         return await entities.planned(service, session, mutation)
     except InvalidInput as problem:
-        return [Issue(f"entityIds/{index}", issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues]
+        return InvalidInput([Issue(path, issue.code, f"{issue.path}: {issue.message}") for issue in problem.issues])
+    except ProviderNotFound as problem:
+        issue = Issue(path, "not_found", f"{mutation.entity_id} is not there. {problem.message}")
+        return ProviderNotFound(issue.message, issues=[issue])

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from adsunify import editing
+from adsunify import editing, reading
 from adsunify.actor import Actor
 from adsunify.change import EditBody
 from adsunify.editing import Edit, payload_issues
 from adsunify.errors import InvalidInput, Issue, refuse
-from adsunify.network import Account
+from adsunify.network import Account, Level, level
 from adsunify.networks import Plans
-from adsunify.reading import Query
+from adsunify.reading import Entity, Query
 from adsunify.steps import Kind, Plan, of_operation
 from adsunify.validation import WireModel
-from adsunify.wire import Flow, Json
+from adsunify.wire import Flow, Json, identifier
 
 from . import cursors, preparing, shapes
 from .core import Idempotency, Result, Service
@@ -37,6 +37,8 @@ class Mutation:
     edit: Edit = Edit()
 
 
+LISTED = 500
+"""Rows of a page, where a whole list is read."""
 Planning = Callable[[Plans, Account, Mutation, datetime], Flow[Plan]]
 PLANNING: Mapping[str, Planning] = {
     "create": lambda plans, account, asked, now: plans.plan_native_create(
@@ -74,6 +76,9 @@ async def list_(
     asked = {"kind": kind, "limit": limit, "parentId": parent_id, "status": status, "search": search}
     before = cursors.unsigned(service.ring, account_id, asked, cursor)
     query = Query(limit, before.native, parent_id, status, search)
+    above = level(session.adapter.network, kind).parent_kind
+    if parent_id is not None and above and cursor is None:  # a cursor is the account's own: it was asked then
+        await session.run(_of_account(session, above, parent_id))
     page = await session.run(session.adapter.reads.entities(session.native, kind, query))
     rows, following = cursors.cut(page.entities, page.cursor, before, limit)
     return Result([row.to_json() for row in rows], cursors.signed(service.ring, account_id, asked, following))
@@ -82,7 +87,7 @@ async def list_(
 async def get(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """One native entity as the network shows it."""
     session = await Session.of(service, actor, account_id)
-    found = await session.run(session.adapter.reads.entity(session.native, kind, entity_id))
+    found = await session.run(reading.remembered(_whole(session, kind, entity_id)))
     return found.to_json()
 
 
@@ -90,8 +95,32 @@ async def settings(service: Service, actor: Actor, *, kind: Kind, account_id: st
     """What may be edited: current values and lock reasons, and what surrounds them. Read it before an edit."""
     session = await Session.of(service, actor, account_id)
     network = session.adapter.network
+    reading.known(network, kind, entity_id)
     found = await session.run(session.adapter.reads.editable(session.native, kind, entity_id))
     return editing.settings(network, session.native, kind, entity_id, found.native, service.now())
+
+
+def _of_account(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
+    """The entity, where the account has it, of this kind; raises ProviderNotFound."""
+    reading.known(session.adapter.network, kind, entity_id)
+    return (yield from session.adapter.reads.entity(session.native, kind, entity_id))
+
+
+def _whole(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
+    """The entity with its parent, which some networks tell in their lists only."""
+    found = yield from _of_account(session, kind, entity_id)
+    if found.parent_id is not None or not level(session.adapter.network, kind).parent_kind:
+        return found
+    query = Query(LISTED)
+    for _ in range(reading.MAX_PAGES):
+        page = yield from session.adapter.reads.entities(session.native, kind, query)
+        for row in page.entities:
+            if row.id == found.id:
+                return evolve(found, parent_id=row.parent_id)
+        if page.cursor is None:
+            break
+        query = evolve(query, cursor=page.cursor)
+    return found
 
 
 # -- preparing ----------------------------------------------------------------------------------------------------
@@ -113,8 +142,27 @@ async def planned(service: Service, session: Session, mutation: Mutation) -> Pla
     session.needs_active()
     if mutation.payload:
         refuse(payload_issues(session.adapter.network, session.native, mutation.kind, mutation.payload))
-    planning = PLANNING[mutation.action]
-    return await session.run(planning(session.adapter.plans, session.native, mutation, service.now()))
+    return await session.run(reading.remembered(_planned(session, mutation, service.now())))
+
+
+def _planned(session: Session, asked: Mutation, now: datetime) -> Flow[Plan]:
+    """The plan, once the network said that the account has what is changed, and what it is to hang on."""
+    one = level(session.adapter.network, asked.kind)
+    found = None
+    if asked.action == "edit":  # it reads the entity itself
+        reading.known(session.adapter.network, asked.kind, asked.entity_id)
+    elif asked.action != "create":
+        found = yield from _of_account(session, asked.kind, asked.entity_id)
+    parent_id = asked.parent_id or _named_parent(one, asked.payload)
+    if one.parent_kind and parent_id is not None and (found is None or found.parent_id != parent_id):
+        yield from _of_account(session, one.parent_kind, parent_id)
+    return (yield from PLANNING[asked.action](session.adapter.plans, session.native, asked, now))
+
+
+def _named_parent(one: Level, payload: Mapping[str, Json]) -> str | None:
+    """The parent that a native payload names, by its id or by a path that ends in it."""
+    said = identifier(payload.get(one.parent.rpartition("/")[2]))
+    return None if said is None else said.rpartition("/")[2]
 
 
 async def create(

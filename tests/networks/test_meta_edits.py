@@ -12,7 +12,9 @@ from adsunify import editing
 from adsunify.editing import Edit, Percentage
 from adsunify.errors import (
     InvalidInput,
+    ProviderError,
     ProviderNotFound,
+    ProviderUnreadable,
 )
 from adsunify.networks.meta import plans
 from adsunify.networks.meta.tables import NETWORK
@@ -52,7 +54,7 @@ LIFELONG = AD_SET | {
 
 def edit(kind: Any, entity: Mapping[str, Json], **parts: Any) -> Plan:
     flow = plans.plan_edit(ACCOUNT, kind, "6102", Edit(**parts), NOW)
-    made: Plan = run(flow, answer_of(entity))[0]
+    made: Plan = run(flow, answer_of({**entity, "account_id": "7007"}))[0]
     return made
 
 
@@ -195,6 +197,24 @@ def test_an_ad_can_be_given_another_creative() -> None:
 def test_an_edit_of_what_is_not_there_is_not_found() -> None:
     with pytest.raises(ProviderNotFound):
         run(plans.plan_edit(ACCOUNT, "ad", "1", Edit({"name": "B"}), NOW), failing(100, 33))
+
+
+REFUSED_FIELD = "(#100) Tried accessing nonexisting field (objective) on node type ({})"
+
+
+@pytest.mark.parametrize(
+    ("answer", "raised"),
+    [
+        (answer_of({"id": "6101", "account_id": "7008"}), ProviderNotFound),
+        (answer_of({"id": "6101"}), ProviderUnreadable),
+        (answer_of({"error": {"message": REFUSED_FIELD.format("AdSet"), "code": 100}}, 400), ProviderNotFound),
+        (answer_of({"error": {"message": REFUSED_FIELD.format("Campaign"), "code": 100}}, 400), ProviderError),
+    ],
+)
+def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[ProviderError]) -> None:
+    with pytest.raises(ProviderError) as problem:
+        run(plans.plan_edit(ACCOUNT, "campaign", "6101", Edit({"name": "B"}), NOW), answer)
+    assert type(problem.value) is raised
 
 
 def test_settings_show_the_budget_in_use() -> None:

@@ -155,12 +155,13 @@ def test_a_list_is_filtered_by_meta() -> None:
 
 
 def test_an_entity_is_read_by_name() -> None:
-    found, asked = run(reads.entity(ACCOUNT, "ad", "6104"), answer_of({"id": "6104", "status": "DELETED"}))
+    ad = {"id": "6104", "account_id": "7007", "status": "DELETED"}
+    found, asked = run(reads.entity(ACCOUNT, "ad", "6104"), answer_of(ad))
     assert (found.status, found.native_status) == ("deleted", "DELETED")
     assert (
         asked[0]
         .query["fields"]
-        .endswith("creative{id,name,object_story_spec,thumbnail_url},ad_review_feedback,issues_info")
+        .endswith("creative{id,name,object_story_spec,thumbnail_url},ad_review_feedback,issues_info,account_id")
     )
 
 

@@ -31,12 +31,14 @@ from .outbrain_calls import (
     MARKETER,
     PLACE,
     brief,
+    campaign,
     created,
     issues_of,
     link,
     places,
 )
 
+LINKED = (answer_of(link()), answer_of(campaign()))
 OUTPUTS = {"budget": {"id": BUDGET}, "campaign": {"id": CAMPAIGN}, "ad": {"id": LINK}}
 NORWAY = {"id": PLACE, "geoType": "Country", "code": "NO ", "canonicalName": "Norway"}
 
@@ -52,7 +54,7 @@ def test_the_plan_is_what_the_reference_shows() -> None:
         ("POST", f"{API}/campaigns", "write"),
         ("POST", f"{API}/campaigns/{CAMPAIGN}/promotedLinks", "write"),
     ]
-    budget, campaign, promoted = (one.body for one in requests)
+    budget, below, promoted = (one.body for one in requests)
     assert re.fullmatch("Sleep guide [0-9a-f]{8}", budget.pop("name"))
     assert budget == {
         "amount": Decimal("60.5"),
@@ -61,7 +63,7 @@ def test_the_plan_is_what_the_reference_shows() -> None:
         "type": "DAILY",
         "pacing": "SPEND_ASAP",
     }
-    assert campaign == {
+    assert below == {
         "name": "Sleep guide",
         "budgetId": BUDGET,
         "enabled": False,
@@ -282,10 +284,10 @@ def test_native_creations_that_are_refused(kind: Any, payload: dict[str, Any], p
 def test_a_link_is_updated_where_its_members_are() -> None:
     made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"enabled": False}, None))
     assert (filled(made.steps[0].request), asked) == (f"{API}/promotedLinks/{LINK}", [])
-    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), answer_of(link()))
+    made, asked = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New", "enabled": True}, None), *LINKED)
     assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks/"
     assert made.steps[0].request.body == [{"id": LINK, "title": "New", "enabled": True}]
-    assert (made.risk, len(asked)) == ("spend", 1)
+    assert (made.risk, len(asked)) == ("spend", 2)
     for kind, payload in (("campaign", {"budgetId": "x"}), ("ad", {"url": "https://b.example"}), ("campaign", {})):
         with pytest.raises(InvalidInput):
             run(plans.plan_update(ACCOUNT, kind, LINK, payload, None))  # type: ignore[arg-type]  # a Kind
@@ -343,7 +345,7 @@ def item(status: str | None, **members: Any) -> Response:
 
 
 def test_each_item_has_an_outcome_of_its_own() -> None:
-    made, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), answer_of(link()))
+    made, _ = run(plans.plan_update(ACCOUNT, "ad", LINK, {"text": "New"}, None), *LINKED)
     (step,) = made.steps
     assert isinstance(judged(step, item("Success")), Applied)
     assert isinstance(judged(step, item("Success", id=None)), Applied)

@@ -216,7 +216,7 @@ def test_a_targeting_that_cannot_be_read_is_not_replaced() -> None:
 
 
 def of_link(edit: Edit, **members: Any) -> Plan:
-    made, _ = run(plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW), answer_of(link(**members)))
+    made, _ = run(plans.plan_edit(ACCOUNT, "ad", LINK, edit, NOW), answer_of(link(**members)), answer_of(campaign()))
     assert isinstance(made, Plan)
     return made
 

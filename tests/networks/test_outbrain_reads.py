@@ -178,13 +178,18 @@ def test_strange_cursors(kind: str, cursor: str) -> None:
 
 
 def test_an_entity_is_the_one_that_was_asked_for() -> None:
-    found, (asked,) = run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link(enabled=True)))
+    answers = answer_of(link(enabled=True)), answer_of(campaign())
+    found, (asked, above) = run(reads.entity(ACCOUNT, "ad", LINK), *answers)
     assert (found.id, found.parent_id, found.native_status, found.status) == (LINK, CAMPAIGN, "enabled", "active")
-    assert filled(asked) == f"{API}/promotedLinks/{LINK}"
+    assert [filled(one) for one in (asked, above)] == [f"{API}/promotedLinks/{LINK}", f"{API}/campaigns/{CAMPAIGN}"]
     with pytest.raises(ProviderUnreadable):
         run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link(id="another")))
     with pytest.raises(ProviderNotFound):
         run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId="another")))
+    with pytest.raises(ProviderNotFound):
+        run(reads.entity(ACCOUNT, "ad", LINK), answer_of(link()), answer_of(campaign(marketerId="another")))
+    with pytest.raises(ProviderUnreadable):
+        run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of(campaign(marketerId=None)))
 
 
 def test_an_edit_needs_the_budget() -> None:

@@ -355,11 +355,14 @@ def test_native_updates_that_are_refused(kind: Any, payload: Any, parent: str | 
     assert refusal_of(plans.plan_update(ACCOUNT, kind, "1", payload, parent)) == paths
 
 
+OWN = {"id": "101", "ad_account_id": "a2_acc1"}
+
+
 @pytest.mark.parametrize(
     ("now", "then", "warned"), [("ACTIVE", "ARCHIVED", 1), ("PAUSED", "ARCHIVED", 1), ("ARCHIVED", "DELETED", 0)]
 )
 def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
-    made, asked = run(plans.plan_delete(ACCOUNT, "campaign", "101"), data({"id": "101", "configured_status": now}))
+    made, asked = run(plans.plan_delete(ACCOUNT, "campaign", "101"), data({**OWN, "configured_status": now}))
     assert [(one.method, filled(one)) for one in asked] == [("GET", f"{API}/campaigns/101")]
     (step,) = made.steps
     assert (step.request.method, filled(step.request), step.action) == ("PATCH", f"{API}/campaigns/101", "delete")
@@ -369,7 +372,7 @@ def test_deleting_archives_first(now: str, then: str, warned: int) -> None:
 
 
 def test_what_cannot_be_deleted() -> None:
-    gone = data({"id": "101", "configured_status": "DELETED"})
+    gone = data({**OWN, "configured_status": "DELETED"})
     assert refusal_of(plans.plan_delete(ACCOUNT, "campaign", "101"), gone) == {"entityId"}
     with pytest.raises(ProviderNotFound):
         run(plans.plan_delete(ACCOUNT, "campaign", "101"), failing(404))

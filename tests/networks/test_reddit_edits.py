@@ -36,6 +36,7 @@ WHOLE: Mapping[str, Any] = {
 }
 AD_GROUP: Mapping[str, Any] = {
     "id": "202",
+    "ad_account_id": "a2_acc1",
     "campaign_id": "101",
     "name": "Autumn launch",
     "configured_status": "PAUSED",
@@ -53,6 +54,7 @@ AD_GROUP: Mapping[str, Any] = {
 }
 AD: Mapping[str, Any] = {
     "id": "303",
+    "ad_account_id": "a2_acc1",
     "ad_group_id": "202",
     "name": "Autumn launch",
     "configured_status": "ACTIVE",

@@ -281,6 +281,10 @@ def test_one_entity() -> None:
         run(reads.entity(ACCOUNT, "campaign", "1"), data({**campaign(1), "ad_account_id": "a2_other"}))
     with pytest.raises(ProviderNotFound):
         run(reads.entity(ACCOUNT, "campaign", "1"), failing(404))
+    group = data({"id": "2", "campaign_id": "1"})  # what does not say whose it is, its campaign does
+    assert run(reads.entity(ACCOUNT, "adGroup", "2"), group, data(campaign(1)))[0].id == "2"
+    with pytest.raises(ProviderNotFound):
+        run(reads.entity(ACCOUNT, "adGroup", "2"), group, data({**campaign(1), "ad_account_id": "a2_other"}))
 
 
 # -- insights ---------------------------------------------------------------------------------------------------------

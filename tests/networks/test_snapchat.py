@@ -351,8 +351,12 @@ def test_an_update_replaces_the_whole_as_it_was_read() -> None:
 
 def test_the_status_of_an_ad_squad_is_set_under_its_campaign() -> None:
     squad = wrapped("adsquads", "adsquad", {"id": SQUAD, "campaign_id": CAMPAIGN})
-    made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad)
-    assert [filled(one) for one in asked] == [f"{API}/adsquads/{SQUAD}?return_placement_v2=true"]
+    campaign = wrapped("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID})
+    made, asked = run(plans.plan_status(ACCOUNT, "adGroup", SQUAD, "paused"), squad, campaign)
+    assert [filled(one) for one in asked] == [
+        f"{API}/adsquads/{SQUAD}?return_placement_v2=true",
+        f"{API}/campaigns/{CAMPAIGN}",
+    ]
     assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/adsquads"
     assert made.risk == "low"
     with pytest.raises(ProviderNotFound):

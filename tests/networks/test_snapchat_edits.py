@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from adsunify.editing import Edit, Percentage, settings
-from adsunify.errors import InvalidInput, ProviderError
+from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
 from adsunify.networks.snapchat import plans, reads
 from adsunify.networks.snapchat.tables import NETWORK
 from adsunify.steps import Plan, laid_over
-from adsunify.wire import filled
+from adsunify.wire import Response, filled
 
 from .calls import answer_of, run
 from .snapchat_calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, refused_item, wrapped
@@ -47,7 +47,11 @@ TABLES: Mapping[str, tuple[str, str]] = {
 def edit(kind: Any, entity: Mapping[str, Any], change: Edit, **campaign: Any) -> tuple[Plan, Mapping[str, Any]]:
     """The plan of an edit, and what it would send."""
     answer = wrapped(*TABLES[kind], entity)
-    above = [wrapped("campaigns", "campaign", {"id": CAMPAIGN, **campaign})] if kind == "adGroup" else []
+    above = (
+        [wrapped("campaigns", "campaign", {"id": CAMPAIGN, "ad_account_id": ID, **campaign})]
+        if kind == "adGroup"
+        else []
+    )
     made, _ = run(plans.plan_edit(ACCOUNT, kind, str(entity["id"]), change, NOW), answer, *above)
     step = made.steps[0]
     return made, laid_over(step, step.request, answer).body[TABLES[kind][0]][0]
@@ -111,7 +115,13 @@ def test_caps_of_a_campaign() -> None:
 
 
 def test_a_status_that_is_set_by_an_edit_may_spend() -> None:
-    assert edit("ad", {"id": AD, "ad_squad_id": SQUAD}, Edit({"status": "ACTIVE"}))[0].risk == "spend"
+    made, _ = run(
+        plans.plan_edit(ACCOUNT, "ad", AD, Edit({"status": "ACTIVE"}), NOW),
+        wrapped("ads", "ad", {"id": AD, "ad_squad_id": SQUAD}),
+        wrapped("adsquads", "adsquad", SQUAD_READ),
+        wrapped("campaigns", "campaign", READ),
+    )
+    assert made.risk == "spend"
 
 
 @pytest.mark.parametrize(
@@ -190,7 +200,7 @@ def test_what_cannot_be_edited_where() -> None:
 def test_settings_show_money_and_locks() -> None:
     answers = (
         wrapped("adsquads", "adsquad", SQUAD_READ),
-        wrapped("campaigns", "campaign", {"id": CAMPAIGN, "pacing_level": "CAMPAIGN"}),
+        wrapped("campaigns", "campaign", READ | {"pacing_level": "CAMPAIGN"}),
     )
     found, asked = run(reads.editable(ACCOUNT, "adGroup", SQUAD), *answers)
     assert [filled(one) for one in asked][1] == f"{API}/campaigns/{CAMPAIGN}"
@@ -205,11 +215,17 @@ def test_settings_show_money_and_locks() -> None:
     assert shown["targeting"]["targeting"] == SQUAD_READ["targeting"]
 
 
-def test_settings_stand_without_the_campaign() -> None:
-    found, _ = run(
-        reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), answer_of({}, 500)
-    )
-    assert found.id == SQUAD
+@pytest.mark.parametrize(
+    ("campaign", "raised"),
+    [
+        (answer_of({}, 500), ProviderError),
+        (wrapped("campaigns", "campaign", READ | {"ad_account_id": AD}), ProviderNotFound),
+        (wrapped("campaigns", "campaign", {"id": CAMPAIGN}), ProviderUnreadable),
+    ],
+)
+def test_an_ad_squad_whose_account_is_not_told_as_ours(campaign: Response, raised: type[ProviderError]) -> None:
+    with pytest.raises(raised):
+        run(reads.editable(ACCOUNT, "adGroup", SQUAD), wrapped("adsquads", "adsquad", SQUAD_READ), campaign)
 
 
 def test_a_refused_read_is_an_error_of_ours() -> None:

@@ -182,9 +182,8 @@ def test_a_cursor_that_repeats_does_not_end() -> None:
 
 
 def test_one_entity() -> None:
-    found, asked = run(
-        reads.entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", {"id": CAMPAIGN, "name": "A"})
-    )
+    own = {"id": CAMPAIGN, "ad_account_id": ID, "name": "A"}
+    found, asked = run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), wrapped("campaigns", "campaign", own))
     assert (found.id, found.name, filled(asked[0])) == (CAMPAIGN, "A", f"{API}/campaigns/{CAMPAIGN}")
     with pytest.raises(ProviderNotFound):
         run(reads.entity(ACCOUNT, "campaign", CAMPAIGN), answer_of({"request_status": "ERROR"}, 404))

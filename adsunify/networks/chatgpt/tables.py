@@ -52,17 +52,20 @@ _level = partial(
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
+    ids=r"cmpn_[0-9A-Za-z_-]+",
     shows={"targeting": ("/targeting",), "bidding": ("/bidding_type", "/conversion_event_setting_ids")},
     note="Budget, schedule and targeting stand here. An edit's targeting takes locations and devices (platforms).",
 )
 AD_GROUP = _level(
     *("adGroup", "ad_group", "ad_groups"),
+    ids=r"adgrp_[0-9A-Za-z_-]+",
     parent="/campaign_id",
     parent_kind="campaign",
     shows={"targeting": ("/context_hints",), "bidding": ("/bidding_config",)},
 )
 AD = _level(
     *("ad", "ad", "ads"),
+    ids=r"ad_[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
     shows={"creative": ("/creative", "/review_status", "/review")},

@@ -87,6 +87,7 @@ AD = _level(
     "ad_group_ad.resource_name ad_group_ad.ad.id ad_group_ad.status ad_group_ad.ad.type ad_group_ad.ad.final_urls"
     " ad_group_ad.ad.responsive_search_ad.headlines ad_group_ad.ad.responsive_search_ad.descriptions"
     " ad_group_ad.policy_summary.approval_status ad_group_ad.policy_summary.review_status",
+    ids=r"[0-9]+~[0-9]+",
     parent="/adGroupAd/adGroup",
     parent_kind="adGroup",
     shows={"creative": ("/adGroupAd/ad", "/adGroupAd/policySummary")},

@@ -53,10 +53,16 @@ _SETTABLE: Mapping[str, str] = {"active": linkedin.ACTIVE, "paused": linkedin.PA
 
 _level = partial(Level, id="/id", name="/name", settable=_SETTABLE)
 
+
+def _ids(kind: str) -> str:
+    return f"({re.escape(linkedin.URNS[kind])})?[0-9]+"
+
+
 GROUP = _level(
     "campaign",
     "campaign group",
     "adCampaignGroups",
+    ids=_ids("campaign"),
     status="/status",
     states=_STATES,
     filters=tuple(_STATES),
@@ -67,6 +73,7 @@ CAMPAIGN = _level(
     "adGroup",
     "campaign",
     "adCampaigns",
+    ids=_ids("adGroup"),
     status="/status",
     parent="/campaignGroup",
     parent_kind="campaign",
@@ -82,6 +89,7 @@ CREATIVE = _level(
     "ad",
     "creative",
     "creatives",
+    ids=_ids("ad"),
     status="/intendedStatus",
     parent="/campaign",
     parent_kind="adGroup",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
-from adsunify.errors import InvalidInput, refused
+from adsunify.errors import InvalidInput, ProviderError, refused
 from adsunify.network import Account, Found, Unit, currency_of, is_number, words
 from adsunify.schedule import instant, utc_text
 from adsunify.wire import Json, Request, Response, found_at, loads, need, read, rows, text
@@ -32,6 +33,8 @@ NO_END = 0  # Marketing API, ad set: end_time 0 runs on
 KEEP_AUDIENCE = 0  # targeting_automation.advantage_audience: 1 would let Meta widen the targeting
 ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor counts ten-thousandths
 NAME_LENGTH = 400  # (unverified)
+INVALID = "100"  # the code of a refused parameter or field
+_OF_NODE = re.compile(r"nonexisting field \(.*\) on node type \((\w+)\)")
 FIRST_WAIT = 60.0  # seconds, where a rate error comes without a figure
 
 SCOPES = (
@@ -221,6 +224,20 @@ def paged(fields: str, limit: int, cursor: str | None) -> dict[str, str]:
 
 
 # -- answers ------------------------------------------------------------------------------------------------------
+
+OWNER = "account_id"
+
+
+def owner(entity: Mapping[str, Json]) -> str | None:
+    """The account that an entity says it is of, as accounts are named."""
+    digits = text(entity, f"/{OWNER}")
+    return None if digits is None else f"act_{digits}"
+
+
+def of_another_node(problem: ProviderError, node_type: str) -> bool:
+    """Whether a read was refused because the id is a node's of another type: it has not all of the fields."""
+    said = _OF_NODE.search(problem.native.message or "")
+    return problem.native.code == INVALID and said is not None and said[1] != node_type
 
 
 def listed(response: Response) -> list[Mapping[str, Json]]:

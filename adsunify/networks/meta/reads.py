@@ -11,10 +11,10 @@ from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, trusted
-from adsunify.errors import NativeError, ProviderError, ProviderUnreadable
+from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
 from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
-from adsunify.network import Account, level
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
+from adsunify.network import Account, Level, level
+from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, owned, pages
 from adsunify.reporting import days
 from adsunify.schedule import months_before, zone
 from adsunify.steps import Kind
@@ -133,9 +133,18 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
 
 
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
-    """One entity with the fields of its level."""
-    one = level(NETWORK, kind)
-    response = yield from ask(NETWORK, meta.node(entity_id, ",".join(one.fields)))
+    """One entity with the fields of its level. Graph API: an id may be anybody's, of any type."""
+    line = yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one)
+    return line[0]
+
+
+def _one(one: Level, entity_id: str) -> Flow[Entity]:
+    try:
+        response = yield from ask(NETWORK, meta.node(entity_id, ",".join((*one.fields, meta.OWNER))))
+    except ProviderError as problem:
+        if meta.of_another_node(problem, one.native):
+            raise ProviderNotFound(f"Meta: {entity_id} is no {one.native}.", native=problem.native) from None
+        raise
     return reading.entity(one, need(response.body, ""))
 
 

@@ -57,7 +57,7 @@ BIDDING = ("/bid_strategy", "/bid_amount", "/billing_event", "/optimization_goal
 def _level(kind: str, node: str, edge: str, fields: str, filters: tuple[str, ...], **more: Json) -> Level:
     """A level; all three have the same id, name and status, and are born paused."""
     more |= {"fields": words(fields), "filters": filters, "states": STATES, "settable": SETTABLE, "born": meta.PAUSED}
-    return Level(kind, node, edge, "/id", "/name", "/status", **more)
+    return Level(kind, node, edge, "/id", "/name", "/status", account=meta.owner, **more)
 
 
 LEVELS = (

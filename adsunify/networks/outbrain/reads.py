@@ -27,6 +27,7 @@ from adsunify.reading import (
     check_query,
     nest,
     optional,
+    owned,
     pages,
     settled,
 )
@@ -213,29 +214,27 @@ def _wanted(row: Entity, query: Query) -> bool:
     return named and (query.status is None or row.native_status == query.status)
 
 
-def _one(account: Account, kind: str, entity_id: str, query: Mapping[str, str]) -> Flow[Entity]:
-    one = level(NETWORK, kind)
-    response = yield from ask(NETWORK, outbrain.get(f"{one.path}/{{id}}", query, id=entity_id))
+def _one(one: Level, entity_id: str, query: Mapping[str, str] | None = None) -> Flow[Entity]:
+    response = yield from ask(NETWORK, outbrain.get(f"{one.path}/{{id}}", query or {}, id=entity_id))
     if not isinstance(response.body, Mapping):
         raise ProviderUnreadable(f"Outbrain: the {one.native} in the answer is no object.")
     found = _entity(one, response.body)
     if found.id != entity_id:
         raise ProviderUnreadable(f"Outbrain answered another {one.native} than the one that was asked for.")
-    if one is CAMPAIGN and identifier(read(found.native, "/marketerId")) not in (None, account.native_id):
-        raise ProviderNotFound("Outbrain: this marketer has no such campaign.")
     return found
 
 
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
-    """One entity."""
-    return (yield from _one(account, kind, entity_id, {}))
+    """One entity; of a link, its campaign says which marketer has it."""
+    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))[0]
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
     """The entity; a campaign with its whole targeting, and with its budget as it is."""
     if level(NETWORK, kind) is not CAMPAIGN:
         return (yield from entity(account, kind, entity_id))
-    found = yield from _one(account, kind, entity_id, {"extraFields": outbrain.CAMPAIGN_EXTRAS})
+    whole = yield from _one(CAMPAIGN, entity_id, {"extraFields": outbrain.CAMPAIGN_EXTRAS})
+    found, *_ = yield from owned(NETWORK, account, whole, _one)
     budget = identifier(read(found.native, "/budget/id"))
     if budget is None:
         return found

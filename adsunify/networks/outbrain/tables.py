@@ -49,10 +49,12 @@ _level = partial(
     settable={"active": outbrain.ENABLED, "paused": outbrain.DISABLED},
     filters=outbrain.STATUSES,
     born=outbrain.DISABLED,
+    ids=r"[0-9A-Fa-f]+",
 )
 
 CAMPAIGN = _level(
     *("campaign", "campaign", "campaigns"),
+    account="/marketerId",
     name="/name",
     shows={
         "targeting": ("/targeting",),

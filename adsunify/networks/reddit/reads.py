@@ -10,7 +10,7 @@ from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
-from adsunify.errors import PermissionRefused, ProviderError, ProviderNotFound, ProviderUnreadable, refused
+from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, refused
 from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
@@ -24,6 +24,7 @@ from adsunify.reading import (
     ask,
     check_query,
     nest,
+    owned,
     pages,
 )
 from adsunify.reporting import day, days
@@ -194,21 +195,17 @@ def _wanted(found: Entity, query: Query) -> bool:
     return found.native_status == query.status
 
 
-def _own(account: Account, one: Level, native: Mapping[str, Json], entity_id: str) -> Entity:
-    """The entity that was asked for; the address alone does not say which account it is of."""
-    found = _entity(one, native)
+def _one(one: Level, entity_id: str) -> Flow[Entity]:
+    response = yield from ask(NETWORK, reddit.asked(f"/{one.path}/{{id}}", {"id": reddit.known_id(entity_id)}))
+    found = _entity(one, reddit.one_of(response, one.native))
     if found.id != entity_id:
         raise ProviderUnreadable(f"Reddit answered another {one.native} than the one that was asked for.")
-    if text(native, "/ad_account_id", account.native_id) != account.native_id:
-        raise ProviderNotFound(f"Reddit: the account has no {one.native} {entity_id}.")
     return found
 
 
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
-    """One entity, whatever its status."""
-    one = level(NETWORK, kind)
-    response = yield from ask(NETWORK, reddit.asked(f"/{one.path}/{{id}}", {"id": reddit.known_id(entity_id)}))
-    return _own(account, one, reddit.one_of(response, one.native), entity_id)
+    """One entity, whatever its status; the address alone does not say which account it is of."""
+    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))[0]
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:

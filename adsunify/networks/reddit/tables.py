@@ -42,6 +42,7 @@ from .targeting import not_native
 
 _level = partial(
     Level,
+    account="/ad_account_id",
     id="/id",
     name="/name",
     status="/configured_status",
@@ -73,6 +74,7 @@ AD_GROUP = _level(
 )
 AD = _level(
     *("ad", "ad", "ads"),
+    ids=r"[0-9A-Za-z_-]+",
     parent="/ad_group_id",
     parent_kind="adGroup",
     shows={"creative": ("/post_id", "/profile_id", "/click_url", "/effective_status", "/rejection_reason")},

@@ -25,7 +25,7 @@ from adsunify.reading import (
     ask,
     check_query,
     nest,
-    optional,
+    owned,
     pages,
     settled,
 )
@@ -36,7 +36,7 @@ from adsunify.wire import Flow, Json, Request, Response, found_at, ident, read, 
 
 from . import native as snap
 from .settings import PACING_LEVEL
-from .tables import CAMPAIGN, LEVELS, METRICS, NETWORK, PLACE_CATALOGS, country_of
+from .tables import LEVELS, METRICS, NETWORK, PLACE_CATALOGS, country_of
 
 
 def _following(request: Request, response: Response) -> Request | None:
@@ -198,17 +198,20 @@ def _one(one: Level, entity_id: str) -> Flow[Entity]:
 
 def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     """One entity."""
-    return (yield from _one(level(NETWORK, kind), entity_id))
+    return (yield from _line(account, kind, entity_id))[0]
+
+
+def _line(account: Account, kind: str, entity_id: str) -> Flow[tuple[Entity, ...]]:
+    """The entity and what it hangs on: only a campaign says which account it is of."""
+    return (yield from owned(NETWORK, account, (yield from _one(level(NETWORK, kind), entity_id)), _one))
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
     """The entity; beside an ad squad the pacing level of its campaign, which says who holds the budget."""
-    found = yield from entity(account, kind, entity_id)
-    if kind != "adGroup" or found.parent_id is None:
+    found, *above = yield from _line(account, kind, entity_id)
+    if kind != "adGroup":
         return found
-    response = yield from optional(NETWORK, snap.single(CAMPAIGN, found.parent_id))
-    campaigns = [] if response is None else snap.unwrapped(response, CAMPAIGN.path, CAMPAIGN.native)
-    return evolve(found, native={**found.native, PACING_LEVEL: read(campaigns, "/0/pacing_level")})
+    return evolve(found, native={**found.native, PACING_LEVEL: read(above[0].native, "/pacing_level")})
 
 
 # -- insights -----------------------------------------------------------------------------------------------------

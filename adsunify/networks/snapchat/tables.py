@@ -51,9 +51,14 @@ _level = partial(
     settable={"active": snap.ACTIVE, "paused": snap.PAUSED},
     filters=snap.STATUSES,
     born=snap.PAUSED,
+    ids=r"[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 )
 
-CAMPAIGN = _level("campaign", "campaign", "campaigns", shows={"bidding": ("/objective_v2_properties", "/buy_model")})
+CAMPAIGN = _level(
+    *("campaign", "campaign", "campaigns"),
+    account="/ad_account_id",
+    shows={"bidding": ("/objective_v2_properties", "/buy_model")},
+)
 AD_SQUAD = _level(
     *("adGroup", "adsquad", "adsquads"),
     parent="/campaign_id",

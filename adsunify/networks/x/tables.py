@@ -71,6 +71,7 @@ from .targeting import one_batch, wrong_criteria
 _STATES: Mapping[str, str] = {ACTIVE: "active", PAUSED: "paused", DRAFT: "paused"}
 _SETTABLE: Mapping[str, str] = {"active": ACTIVE, "paused": PAUSED}
 
+BASE36 = r"[0-9a-z]+"
 CAMPAIGN = Level(
     "campaign",
     "campaign",
@@ -78,6 +79,7 @@ CAMPAIGN = Level(
     "/id",
     "/name",
     "/entity_status",
+    ids=BASE36,
     states=_STATES,
     settable=_SETTABLE,
     filters=STATUSES,
@@ -91,6 +93,7 @@ LINE_ITEM = Level(
     "/id",
     "/name",
     "/entity_status",
+    ids=BASE36,
     parent="/campaign_id",
     parent_kind="campaign",
     states=_STATES,
@@ -109,6 +112,7 @@ POST = Level(
     "/id",
     "",
     "/entity_status",
+    ids=BASE36,
     parent="/line_item_id",
     parent_kind="adGroup",
     states=_STATES,

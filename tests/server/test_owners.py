@@ -1,0 +1,179 @@
+"""Whose an entity is: what another account of the same connection has is not there, nor is what is no such thing.
+
+On every network and level, through every endpoint that takes an entity's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from adsunify.networks import ADAPTERS, adapter
+
+from .served import Served
+from .test_native import LEVELS, PATHS, levels, made, networks
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+ONE_ACCOUNT = ("chatgpt",)
+"""Where a credential reaches one account only."""
+Ask = tuple[str, str, Any]
+
+
+def asks(account: str, kind: str, entity_id: str) -> list[Ask]:
+    """Method, path and body of every request that names the entity."""
+    path = f"/accounts/{account}/{PATHS[kind]}/{quote(entity_id, safe='')}"
+    edit, payload = {"fields": {"name": "Somebody else's"}}, {"name": "Somebody else's"}
+    bulk = {"accountId": account, "kind": kind, "entityIds": [entity_id]}
+    named = {"kind": kind, "entityId": entity_id}
+    changes = ({"action": "update", "payload": payload}, {"action": "delete"}, {"action": "edit", "edit": edit})
+    changes += ({"action": "status", "status": "active"},)
+    addressed: list[Ask] = [
+        ("GET", path, None),
+        ("GET", f"{path}/settings", None),
+        ("POST", f"{path}/edit", edit),
+        ("PATCH", path, {"payload": payload}),
+        ("DELETE", path, None),
+    ]
+    return [
+        *(addressed if entity_id not in (".", "..") else []),  # these a client takes out of an address
+        *(("POST", "/bulk-status", {**bulk, "status": status}) for status in ("active", "paused")),
+        ("POST", "/bulk-edit", {**bulk, "field": "budget", "mode": "set", "value": 30}),
+        *(("POST", f"/accounts/{account}/validate", {**named, **change}) for change in changes),
+    ]
+
+
+def asks_below(account: str, kind: str, parent_id: str) -> list[Ask]:
+    """Every request that names the entity as the parent of one of this kind."""
+    path, payload = f"/accounts/{account}/{PATHS[kind]}", {"name": "Below somebody else's"}
+    create = {"action": "create", "kind": kind, "payload": payload, "parentId": parent_id}
+    return [
+        ("GET", f"{path}?parentId={quote(parent_id, safe='')}", None),
+        ("POST", path, {"payload": payload, "parentId": parent_id}),
+        ("POST", f"/accounts/{account}/validate", create),
+    ]
+
+
+def below(network: str, kind: str) -> list[str]:
+    return [one.kind for one in adapter(network).network.levels if one.parent_kind == kind and one.kind in PATHS]
+
+
+async def not_there(server: Served, asked: list[Ask]) -> None:
+    """Each is answered 404, and nothing is kept or written."""
+    rows, writes, wrong = (await server.rows())["operations"], server.networks.writes(), []
+    for method, path, body in asked:
+        answer = await server.admin.send(method, path, body)
+        if answer.status_code != 404 or answer.json()["code"] != "provider_not_found":
+            wrong.append((method, path, body, answer.status_code, answer.text[:300]))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert ((await server.rows())["operations"], server.networks.writes()) == (rows, writes)
+
+
+async def others(server: Served, network: str) -> list[str]:
+    """The other accounts of the connection."""
+    accounts = await server.admin.get("/accounts", network=network)
+    own = next(one for one in accounts if one["accountId"] == server.accounts[network])
+    found = [
+        one["accountId"]
+        for one in accounts
+        if one["connectionId"] == own["connectionId"] and one is not own and one["status"] == "active"
+    ]
+    assert bool(found) is (network not in ONE_ACCOUNT)
+    return found
+
+
+@levels
+async def test_another_accounts_entity_is_not_there(server: Served, network: str, kind: str) -> None:
+    node = (await made(server, network))[kind]
+    for account in (await others(server, network))[:2]:
+        await not_there(server, asks(account, kind, node["id"]))
+        for child in below(network, kind):
+            await not_there(server, asks_below(account, child, node["id"]))
+
+
+@levels
+async def test_an_entity_of_another_kind_is_not_there(server: Served, network: str, kind: str) -> None:
+    account = server.accounts[network]
+    for other, node in (await made(server, network)).items():
+        if other != kind:
+            await not_there(server, asks(account, kind, node["id"]))
+            for child in below(network, kind):
+                await not_there(server, asks_below(account, child, node["id"]))
+
+
+MALFORMED: list[Callable[[str], str]] = [
+    lambda found: "act_1001",
+    lambda found: "me",
+    lambda found: "..",
+    lambda found: f"{found}/",
+    lambda found: f" {found}",
+    lambda found: f"{found} ",
+    lambda found: f"{found}?fields=id",
+    lambda found: f"{found},{found}",
+    lambda found: f"{found}' OR 1=1",
+    lambda found: "１２３",
+]
+
+
+NO_NONSENSE = {("reddit", "ad", "act_1001"), ("reddit", "ad", "me"), *(("x", kind, "me") for kind in PATHS)}
+"""What may be an id there, by what is known of them."""
+
+
+@levels
+async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str, kind: str) -> None:
+    account, found = server.accounts[network], (await made(server, network))[kind]["id"]
+    asked = len(server.networks.asked)
+    for entity_id in [change(found) for change in MALFORMED]:
+        if (network, kind, entity_id) in NO_NONSENSE:
+            continue
+        await not_there(server, asks(account, kind, entity_id))
+        for child in below(network, kind):
+            await not_there(server, asks_below(account, child, entity_id))
+    assert len(server.networks.asked) == asked
+    for method, path, body in asks(account, kind, f"{found}\n"):
+        assert (await server.admin.send(method, path, body)).status_code in (404, 422)
+    assert len(server.networks.asked) == asked
+
+
+@levels
+async def test_which_of_many_is_not_there(server: Served, network: str, kind: str) -> None:
+    found = (await made(server, network))[kind]["id"]
+    last = max(index for index, letter in enumerate(found) if letter.isdigit())
+    missing = found[:last] + {"9": "8"}.get(found[last], "9") + found[last + 1 :]
+    if network != "outbrain":  # far from every other one's
+        missing = missing[: last - 3] + "9999"[: last + 1] + missing[last + 1 :] if last > 3 else missing
+    body = {"accountId": server.accounts[network], "kind": kind, "entityIds": [found, missing]}
+    fields = [one.field for one in adapter(network).network.settings if one.level == kind and one.unit == "money"]
+    asked = [("/bulk-status", {"status": "paused"})]
+    asked += [("/bulk-edit", {"field": name, "mode": "set", "value": 30}) for name in fields[:1]]
+    for path, more in asked:
+        problem = await server.admin.problem(404, "POST", path, {**body, **more})
+        assert [one["path"] for one in problem["issues"]] == ["entityIds/1"], problem
+        assert missing in problem["detail"]
+
+
+@networks
+async def test_below_which_parent_a_payload_names(server: Served, network: str) -> None:
+    """The native member that names the parent counts as ``parentId`` does."""
+    nodes = await made(server, network)
+    for _, kind in [one for one in LEVELS if one[0] == network and one[1] in nodes]:
+        one = next(each for each in adapter(network).network.levels if each.kind == kind)
+        if not one.parent_kind:
+            continue
+        member = one.parent.rpartition("/")[2]
+        payload = {"name": "Below somebody else's", member: nodes[kind]["native"].get(member)}
+        if payload[member] is None:  # where it stands deeper, or is told by lists only
+            payload[member] = nodes[one.parent_kind]["id"]
+        for account in (await others(server, network))[:1]:
+            await not_there(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])
+
+
+@pytest.mark.parametrize("kind", ["adGroup", "ad"])
+async def test_every_read_says_the_parent(server: Served, kind: str) -> None:
+    for network in ADAPTERS:
+        if (network, kind) in LEVELS:
+            node = (await made(server, network))[kind]
+            path = f"/accounts/{server.accounts[network]}/{PATHS[kind]}/{node['id']}"
+            assert (await server.admin.get(path))["parentId"] == node["parentId"] is not None, network
