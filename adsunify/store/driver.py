@@ -29,13 +29,12 @@ StoreFunction = Callable[Concatenate[Connection, Parameters], Result]
 class Shared(Generic[Result]):
     """A write that PostgreSQL can do for many callers by one statement, which needs no transaction.
 
-    ``together`` runs it with the values of the callers, and says for each whether that did it: then ``done`` is the
-    result. Where it did not, ``alone`` does it, or raises why not.
+    ``offered`` makes a caller's values, and what the result is if they are kept. ``together`` runs it with the values
+    of the callers, and says whose were kept. For whom they were not, ``alone`` does it, or raises why not.
     """
 
+    offered: Callable[[], tuple[Values, Result]]
     together: Callable[[Connection, Sequence[Values]], Sequence[bool]]
-    values: Values
-    done: Result
     alone: Callable[[Connection], Result]
 
 

@@ -253,22 +253,24 @@ def prepare(
 
 def preparing(actor: Actor, draft: Draft, clock: Clock, idempotency: Idempotency | None = None) -> Shared[Prepared]:
     """As :func:`prepare`, for one operation; where nobody subscribed, and the key is free, many are kept at once."""
-    at = clock.now()
-    id_ = new_id(at)
-    mine = draft.of_operation(id_)
-    status, event = transition(None, "prepare")
-    assert event is not None
-    made = _made(id_, actor, mine, status, at)
-    told = _event(made, event, at)
-    values = _row(made, mine) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
-    if idempotency is not None:
-        values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
-    return Shared(
-        _keep_together,
-        values,
-        done=Prepared((id_,), False, ((made, mine.plan),)),
-        alone=lambda connection: prepare(connection, actor, [draft], clock, idempotency),
-    )
+
+    def offered() -> tuple[dict[str, Any], Prepared]:
+        at = clock.now()
+        id_ = new_id(at)
+        mine = draft.of_operation(id_)
+        status, event = transition(None, "prepare")
+        assert event is not None
+        made = _made(id_, actor, mine, status, at)
+        told = _event(made, event, at)
+        values = _row(made, mine) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
+        if idempotency is not None:
+            values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
+        return values, Prepared((id_,), False, ((made, mine.plan),))
+
+    def alone(connection: Connection) -> Prepared:
+        return prepare(connection, actor, [draft], clock, idempotency)
+
+    return Shared(offered, _keep_together, alone)
 
 
 def _keep_together(connection: Connection, asked: Sequence[Mapping[str, Any]]) -> list[bool]:

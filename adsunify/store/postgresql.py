@@ -294,8 +294,9 @@ class PostgresStore(Store):
         self._must_be_open()
         self.waiting += 1
         try:
-            if await self._sharing.want(shared.together, shared.values):
-                return shared.done
+            values, result = shared.offered()
+            if await self._sharing.want(shared.together, values):
+                return result
             return await self._finished(shared.alone, (), {})
         finally:
             self.waiting -= 1
