@@ -79,7 +79,7 @@ def activate(where: Where, operation: str, idempotency_key: str | None, as_json:
         source = ads.operation(operation)
         about = ads.account(source.data["accountId"])
         live = ads.activate(about, source, idempotency_key=idempotency_key).data
-    showing.say(live, as_json, showing.operation(live, about.data))
+    showing.say(live, as_json, showing.operation(live, about.data, source.data))
 
 
 @click.command()

@@ -43,7 +43,9 @@ def _confirm(ads: Ads, operation: Operation) -> None:
     if not sys.stdin.isatty():
         raise refused("--confirmed", "required", "is needed where nobody can be asked; read the plan first.")
     screen = showing.console(stderr=True)
-    for one in showing.operation(operation.data, ads.account(operation.data["accountId"]).data):
+    source = operation.data.get("sourceOperationId")
+    created = None if source is None else ads.operation(source).data
+    for one in showing.operation(operation.data, ads.account(operation.data["accountId"]).data, created):
         screen.print(one)
     screen.print()
     network, count = operation.data["network"], len(operation.data["plan"]["steps"])

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adsunify.amounts import amounts
+from adsunify.creations import made
 from adsunify.wire import Json, dumps
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -40,12 +41,12 @@ def plain(value: Json) -> str:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[Json]], title: str | None = None) -> Table:
     """A table; its cells are taken as text, never as markup."""
-    made = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    found = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
-        made.add_column(column, overflow="fold")
+        found.add_column(column, overflow="fold")
     for row in rows:
-        made.add_row(*(Text(plain(cell)) for cell in row))
-    return made
+        found.add_row(*(Text(plain(cell)) for cell in row))
+    return found
 
 
 def accounts(found: Sequence[Mapping[str, Json]]) -> Table:
@@ -81,8 +82,15 @@ def operations(found: Sequence[Mapping[str, Json]]) -> Table:
     return table(("operation", "network", "action", "status", "risk", "prepared", "account"), rows)
 
 
-def operation(shown: Mapping[str, Json], account: Mapping[str, Json] | None = None) -> Iterable[Any]:
-    """One operation: what it will write, with its money where the account is known, and what became of it."""
+def operation(
+    shown: Mapping[str, Json],
+    account: Mapping[str, Json] | None = None,
+    source: Mapping[str, Json] | None = None,
+) -> Iterable[Any]:
+    """One operation: what it will write, with its money where the account is known, and what became of it.
+
+    ``source``: the operation that created what this one activates.
+    """
     yield Text(f"{shown['id']}  {shown['action']} on {shown['network']}, {state(shown)}")
     if account is not None:
         name = account["name"] or account["nativeId"]
@@ -94,8 +102,27 @@ def operation(shown: Mapping[str, Json], account: Mapping[str, Json] | None = No
     yield Text(f"review   {shown['reviewUrl']}")
     for warning in shown["warnings"]:
         yield Text(f"warning  {plain(warning)}")
+    if account is not None and source is not None:
+        yield Text("")
+        yield begins(account, source)
     yield from steps(shown["plan"].get("steps", ()), account)
     yield from receipt(shown)
+
+
+def begins(account: Mapping[str, Json], source: Mapping[str, Json]) -> Table:
+    """What an activation sets running, as its creation wrote it: names, budgets and times."""
+    rows = [
+        (
+            one.kind,
+            one.name,
+            f"{one.budget} {account['currency']} {one.period}" if one.budget else None,
+            one.start,
+            one.end,
+            one.ids[0] if one.ids else None,
+        )
+        for one in made(account, source)
+    ]
+    return table(("begins to run", "name", "budget", "from", "to", "id"), rows, f"as operation {source['id']} wrote it")
 
 
 def validated(found: Mapping[str, Json]) -> Iterable[Any]:

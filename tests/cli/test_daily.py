@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -46,6 +47,9 @@ def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: N
     written = networks.writes("chatgpt")
     assert written == before + len(operation["plan"]["steps"])
     assert both.ads("execute", operation["id"], "--json").data == done, "a replay needs no word and writes nothing"
+    told = both.ads("activate", operation["id"]).out
+    assert "begins to run" in told and operation["id"] in told
+    assert re.search(r"campaign +Autumn boots +320 USD lifetime ", told), told
     live = both.ads("activate", operation["id"], "--json").data
     assert (live["action"], live["risk"], live["sourceOperationId"]) == ("activate", "spend", operation["id"])
     assert both.ads("execute", live["id"], "--confirmed", "--json").data["status"] == "succeeded"
