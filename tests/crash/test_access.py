@@ -89,6 +89,9 @@ class LosingStore:
     async def read(self, function: Any, /, *args: Any, **kwargs: Any) -> Any:
         return await self.whole.read(function, *args, **kwargs)
 
+    async def ask(self, question: Any) -> Any:
+        return await self.whole.ask(question)
+
 
 async def _refused(stage: Stage, service: Service, operation_id: str) -> AdsunifyError:
     with pytest.raises(AdsunifyError) as refused:
