@@ -376,6 +376,17 @@ def brief(network: str, **changes: Any) -> dict[str, Any]:
     return changed(made, changes)
 
 
+async def stocked(one: Served, kind: str, count: int) -> list[str]:
+    """So many more of a kind of Meta's in the account in dollars, each as the one that is made first; their ids."""
+    body = {"accountId": one.accounts["meta"], "campaign": brief("meta")}
+    made = await one.admin.execute((await one.admin.post("/create", body, 201))["id"])
+    outputs = {step["key"]: step["outputs"] for step in made["receipt"]["steps"]}
+    world = one.networks.state.worlds["meta"]
+    first = world.find(kind, outputs[kind]["id"])
+    assert first is not None
+    return [world.create(kind, first.account, first.data, parent=first.parent, logged=False).id for _ in range(count)]
+
+
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "tiktok": {"schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"}},  # none after 2028
     "chatgpt": {"budget": {"amount": "600", "currency": "USD", "period": "lifetime"}},

@@ -11,7 +11,7 @@ import pytest
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.store.operations import get as get_operation
 
-from .served import NEVER, Served, brief
+from .served import NEVER, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
@@ -229,7 +229,8 @@ async def test_sources_that_cannot_be_activated(server: Served) -> None:
     body = {"accountId": account, "sourceOperationId": succeeded["id"]}
     activation = await server.admin.post("/activate", body, 201)
     await server.admin.execute(activation["id"])
-    status = {"accountId": account, "kind": "campaign", "entityIds": ["1"], "status": "paused"}
+    ids = await stocked(server, "campaign", 1)
+    status = {"accountId": account, "kind": "campaign", "entityIds": ids, "status": "paused"}
     paused = (await server.admin.post("/bulk-status", status, 201))["operations"][0]
     await server.networks.fault("meta", "reset_after", path="/v26.0/act_1001/campaigns")
     unknown = await server.admin.post("/create", asked(server, "meta"), 201)
@@ -277,21 +278,22 @@ async def test_one_status_for_several(server: Served, network: str, status: str)
 
 
 async def test_all_or_nothing(server: Served) -> None:
-    """An id that cannot be one is named by its place, and nothing is prepared."""
-    body = {
-        "accountId": server.accounts["google"],
-        "kind": "ad",
-        "entityIds": ["1~2", "nonsense", "3~4", "5~x"],
-        "status": "paused",
-    }
+    """What is not there is named by its place, and nothing is prepared."""
+    there = await stocked(server, "ad", 2)
+    ids = [there[0], "nonsense", there[1], "999999999"]
+    body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
-    found = await server.admin.refused("POST", "/bulk-status", body)
-    assert {path for path, _ in found} == {"entityIds/1", "entityIds/3"}
+    problem = await server.admin.problem(404, "POST", "/bulk-status", body)
+    assert [(one["path"], one["code"]) for one in problem["issues"]] == [
+        ("entityIds/1", "not_found"),
+        ("entityIds/3", "not_found"),
+    ]
+    assert all(ids[number] in problem["issues"][place]["message"] for place, number in enumerate((1, 3)))
     assert await server.rows() == before
 
 
 async def test_fifty_at_once(server: Served) -> None:
-    ids = [str(7000 + number) for number in range(50)]
+    ids = await stocked(server, "ad", 50)
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     before = await server.rows()
     operations = (await server.admin.post("/bulk-status", body, 201))["operations"]

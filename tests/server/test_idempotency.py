@@ -11,7 +11,7 @@ import pytest
 
 from adsunify.contract import ENDPOINTS
 
-from .served import NEVER, Caller, Served, brief
+from .served import NEVER, Caller, Served, brief, stocked
 from .test_access import BODIES, address
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -178,7 +178,8 @@ async def test_two_requests_race_for_a_key(both: Served) -> None:
 
 
 async def test_a_bulk_call_binds_the_whole_list(both: Served) -> None:
-    body = {"accountId": both.accounts["meta"], "kind": "campaign", "entityIds": ["11", "12", "13"], "status": "paused"}
+    ids = await stocked(both, "campaign", 3)
+    body = {"accountId": both.accounts["meta"], "kind": "campaign", "entityIds": ids, "status": "paused"}
 
     async def ask(**changes: Any) -> httpx.Response:
         return await both.admin.send("POST", "/bulk-status", body | changes, headers={"Idempotency-Key": "list"})
@@ -188,7 +189,7 @@ async def test_a_bulk_call_binds_the_whole_list(both: Served) -> None:
     replay = await ask()
     assert (replay.status_code, replay.headers[REPLAYED]) == (201, "true")
     assert replay.json() == first.json()
-    for changes in ({"entityIds": ["11", "12"]}, {"entityIds": ["12", "11", "13"]}, {"status": "active"}):
+    for changes in ({"entityIds": ids[:2]}, {"entityIds": ids[::-1]}, {"status": "active"}):
         assert (await ask(**changes)).status_code == 409
 
 

@@ -16,7 +16,7 @@ from adsunify.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS
 from adsunify.store.schema import operations
 
-from .served import NEVER, Caller, Served, brief
+from .served import NEVER, Caller, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
@@ -410,12 +410,16 @@ async def test_a_batch_reports_each_operation(server: Served) -> None:
 
 
 async def test_fifty_in_a_batch(server: Served) -> None:
-    ids = [str(9000 + number) for number in range(50)]
+    ids = await stocked(server, "ad", 50)
     body = {"accountId": server.accounts["meta"], "kind": "ad", "entityIds": ids, "status": "paused"}
     operations_ = [one["id"] for one in (await server.admin.post("/bulk-status", body, 201))["operations"]]
+    world = server.networks.state.worlds["meta"]
+    for one in [world.find("ad", id_) for id_ in ids]:
+        assert one is not None
+        world.remove(one, logged=False)
     found = (await server.admin.post("/operations/execute", {"operationIds": operations_, **CONFIRMED}))["results"]
     assert [one["operationId"] for one in found] == operations_
-    assert all("error" in one for one in found)  # Meta has none of these ads
+    assert all("error" in one for one in found)  # Meta has none of these ads any more
     assert {one["error"]["outcome"] for one in found} == {"not_applied"}
 
 

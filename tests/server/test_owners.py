@@ -5,21 +5,31 @@ On every network and level, through every endpoint that takes an entity's id.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
+import pytest_asyncio
 
 from adsunify.networks import ADAPTERS, adapter
 
-from .served import Served
+from .served import Served, served
 from .test_native import LEVELS, PATHS, levels, made, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ONE_ACCOUNT = ("chatgpt",)
 """Where a credential reaches one account only."""
 Ask = tuple[str, str, Any]
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def empty(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Served]:
+    """A server that may be asked without end."""
+    path: Path = tmp_path_factory.mktemp("served") / "served.db"
+    async with served(f"sqlite:///{path}", {"ADSUNIFY_WRITES_PER_MINUTE": "0"}) as one:
+        yield one
 
 
 def asks(account: str, kind: str, entity_id: str) -> list[Ask]:
