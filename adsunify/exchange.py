@@ -17,7 +17,7 @@ from .messages import Answer, Malformed, Reading, request
 IDLE_SECONDS = 15.0
 """How long a connection is kept for another request."""
 IDLE_EACH = 400
-"""So many are kept to one place: many subscriptions may lead to one host, which need not be connected to anew each time."""
+"""So many are kept to one place: many subscriptions may lead to one host."""
 
 _BUFFER = 16 * 1024
 
