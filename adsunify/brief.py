@@ -18,7 +18,7 @@ from .errors import InvalidInput
 from .money import AMOUNT
 from .refusals import COUNTRY, CURRENCY, LANGUAGE, URI, Problem
 from .schedule import INSTANT, instant
-from .validation import FreeForm, Maybe, RuledModel, WireModel, read
+from .validation import FreeForm, Maybe, RuledModel, WireModel, read, repeated
 
 Amount = Annotated[str, Field(pattern=AMOUNT)]
 Country = Annotated[str, Field(pattern=COUNTRY)]
@@ -135,6 +135,9 @@ class CampaignBrief(RuledModel):
             problems.append(Problem(("bid",), *_ZERO))
         if members.schedule.end_at and _ends_too_early(members.schedule):
             problems.append(Problem(("schedule", "endAt"), "out_of_range", "must be later than schedule.startAt."))
+        for name in _ONCE:
+            if values := getattr(members.targeting, name):
+                problems += repeated(("targeting", to_camel(name)), values)
         if members.targeting.native is not None:
             problems += _conflicts(
                 "targeting", members.targeting, _REPLACED, "cannot be combined with targeting.native."
@@ -145,6 +148,7 @@ class CampaignBrief(RuledModel):
 
 
 _ZERO = ("out_of_range", "must be greater than 0.")
+_ONCE = ("countries", "location_ids")
 _REPLACED = ("countries", "location_ids")
 _INHERITED = ("headlines", "descriptions")
 """Copy that every existing creative brings along. A file brings none: a video (TikTok) no text, address or cover, an

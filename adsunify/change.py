@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from .brief import Creative
 from .refusals import Problem
-from .validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers, invalid
+from .validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers, invalid, repeated
 
 NAME_LENGTH, VALUE_LENGTH = 60, 5000
 Label = Annotated[str, Field(min_length=1, max_length=300)]
@@ -60,9 +60,21 @@ class EditTargeting(RuledModel):
     @classmethod
     def broken(cls, members: Any) -> list[Problem]:
         low, high = members.age_min, members.age_max
+        problems = [*repeated(("genders",), members.genders)]
         if isinstance(low, int) and isinstance(high, int) and low > high:
-            return [Problem(("ageMax",), "out_of_range", "must be at least ageMin.")]
-        return []
+            problems.append(Problem(("ageMax",), "out_of_range", "must be at least ageMin."))
+        for wanted, excluded in (("locations", "excluded_locations"), ("interests", "excluded_interests")):
+            there = _ids(getattr(members, wanted))
+            for index, one in enumerate(_ids(getattr(members, excluded))):
+                if one is not None and one in there:
+                    problems.append(Problem((to_camel(excluded), index), "conflict", f"stands in {wanted}, too."))
+        return problems
+
+
+def _ids(items: Any) -> list[Any]:
+    """The ids of a targeting list, of items or of what came in their place."""
+    found = items if isinstance(items, list | tuple) else ()
+    return [one.id if isinstance(one, Item) else one.get("id") if isinstance(one, dict) else None for one in found]
 
 
 def _fields(value: dict[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from typing import Literal, TypeVar
 from attrs import field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
-from .money import changed, major, multiple_of
+from .money import changed, major, multiple_of, written
 from .network import (
     Account,
     Entity,
@@ -189,19 +189,21 @@ def edited(
         before = shown(network, account, setting, current)
         try:
             value = _native(network, account, setting, current, wanted[setting.field], path)
-            written = {place(setting, current): value}
+            exact = _exact(network, account, setting, current, wanted[setting.field], path)
+            members = {place(setting, current): value}
             if setting.write is not None:
-                written = dict(setting.write(value, current, account))
+                members = dict(setting.write(value, current, account))
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
-        for pointer, new in written.items():
+        for pointer, new in members.items():
             try:
                 put(current, pointer, new)
             except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
                 raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
-        result.update(written)
-        changes.append(Change(setting.field, before, shown(network, account, setting, current)))
+        result.update(members)
+        after = shown(network, account, setting, current)
+        changes.append(Change(setting.field, before, after, exact))
     refuse(_as_sent(issue, named) for issue in issues)
     return Edited(result, tuple(changes))
 
@@ -404,6 +406,17 @@ def _relative(
     count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
     _limits(setting, native, account, Decimal(major(count, unit.offset)), path)
     return native_units(unit, count)
+
+
+def _exact(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Json, path: str
+) -> str | None:
+    """What a percentage of an amount comes to before it is cut."""
+    if not isinstance(change, Percentage) or setting.unit != "money":
+        return None
+    unit = network.unit(account)
+    before = counted(unit, read(native, place(setting, native)))
+    return None if before is None else written(changed(before, change.mode, change.value, unit.offset, path)[1])
 
 
 def _relative_number(

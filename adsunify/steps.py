@@ -115,11 +115,15 @@ class Overlay:
 
 @frozen
 class Change:
-    """One change in words for the reviewer: the field, its value before, its value after."""
+    """One change in words for the reviewer: the field, its value before, its value after.
+
+    ``exact``: what a percentage came to before it was cut to the network's unit.
+    """
 
     field: str
     before: Json
     after: Json
+    exact: str | None = None
 
 
 @frozen
@@ -267,7 +271,8 @@ def _overlay_json(overlay: Overlay) -> dict[str, Json]:
 
 def change_json(change: Change) -> dict[str, Json]:
     """A change as JSON."""
-    return {"field": change.field, "before": change.before, "after": change.after}
+    value: dict[str, Json] = {"field": change.field, "before": change.before, "after": change.after}
+    return value if change.exact is None else value | {"exact": change.exact}
 
 
 @frozen

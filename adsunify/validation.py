@@ -36,6 +36,8 @@ MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
 _SMALL = 1 << 64
 _PLAIN = frozenset((str, bool, NoneType))
+_ROUNDED: dict[str, Any] = {"": "a number of a model was rounded"}
+"""On the list of what JSON mode rounded: not one free-form object, the whole has to be read again."""
 
 Item = TypeVar("Item")
 
@@ -126,10 +128,20 @@ def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
     )
 
 
+def repeated(place: Location, values: Any) -> Iterator[Problem]:
+    """Every value of a list, of the member at these names, that stands in it before."""
+    many = values if isinstance(values, list | tuple) else ()
+    for index, value in enumerate(many):
+        if value in many[:index]:
+            yield Problem((*place, index), "duplicate", "stands in the list already.")
+
+
 # -- numbers ------------------------------------------------------------------------------------------------------
 
 
-def _number(value: Any) -> Any:
+def _number(value: Any, info: ValidationInfo) -> Any:
+    if isinstance(value, float) and info.mode == "json" and isinstance(info.context, list):
+        info.context.append(_ROUNDED)
     return Decimal(repr(value)) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
@@ -139,7 +151,7 @@ def in_numbers(**limits: int) -> WithJsonSchema:
 
 
 Number = Annotated[Decimal, BeforeValidator(_number), in_numbers()]
-"""A JSON number with the digits it was written with, up to 15 of them; text is no number."""
+"""A JSON number with the digits it was written with; text is no number."""
 EntityId = Annotated[str, StringConstraints(min_length=1, max_length=250)]
 """An id as a network gives it."""
 
@@ -262,6 +274,8 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
 def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:
     rounded: list[dict[str, Any]] = []
     value: Model = model.__pydantic_validator__.validate_json(data, context=rounded)
+    if _ROUNDED in rounded:
+        return model.model_validate(_exactly(value, data))
     if rounded or ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
         _settle(value, data, rounded)
     return value
@@ -273,11 +287,15 @@ def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[
     if "\\u0000" in text:
         _refuse_nul(value, json.loads(text))
     if rounded:
-        try:
-            exact = _loaded(text)
-        except ValueError as reason:
-            raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
-        _make_exact(value, exact, {id(one) for one in rounded})
+        _make_exact(value, _exactly(value, text), {id(one) for one in rounded})
+
+
+def _exactly(value: WireModel, data: str | bytes | bytearray) -> Any:
+    """The input with exact numbers."""
+    try:
+        return _loaded(data if isinstance(data, str) else bytes(data))
+    except ValueError as reason:
+        raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
 
 
 def _refuse_nul(value: WireModel, raw: Any) -> None:

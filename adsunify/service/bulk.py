@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from adsunify.actor import Actor
-from adsunify.editing import Edit, Percentage
-from adsunify.errors import InvalidInput, Issue, ProviderNotFound
+from adsunify.editing import Edit, Percentage, settings_of
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound, refuse
+from adsunify.network import Network
 from adsunify.steps import Kind, Plan
 
 from . import entities, preparing
@@ -71,11 +72,24 @@ async def _prepared(
     missing = [issue for plan in plans if isinstance(plan, ProviderNotFound) for issue in plan.issues]
     if missing:
         raise ProviderNotFound(" ".join(f"{issue.path}: {issue.message}" for issue in missing), issues=missing)
+    refuse(_unfit(session.adapter.network, mutations[0]))
     issues = [issue for plan in plans if isinstance(plan, InvalidInput) for issue in plan.issues]
     if issues:
         raise InvalidInput(issues)
     whole = [plan for plan in plans if isinstance(plan, Plan)]
     return await preparing.keep(service, actor, account_id, whole, idempotency, many=True)
+
+
+def _unfit(network: Network, mutation: Mutation) -> Iterator[Issue]:
+    """A field that a bulk edit does not change: it changes money and numbers."""
+    if not mutation.edit.fields:
+        return
+    rows = [one for one in settings_of(network, mutation.kind) if one.unit in ("money", "number")]
+    accepted = [one.field for one in rows if not isinstance(one.lock, str)]
+    for name in mutation.edit.fields:
+        if name not in accepted:
+            message = f"{network.title} takes these for a {mutation.kind}: {', '.join(accepted) or 'none'}."
+            yield Issue("field", "not_supported", message)
 
 
 async def _one(

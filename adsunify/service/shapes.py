@@ -42,8 +42,13 @@ def _step(step: Mapping[str, Json]) -> dict[str, Json]:
         "method": request["method"],
         "path": address(request["url"], request.get("path", {}), request.get("query", {}), request.get("queryRaw")),
         "body": request.get("body"),
+        "bindings": [_filled_in(binding) for binding in step.get("bindings", ())],
         "changes": step.get("changes", []),
     }
+
+
+def _filled_in(binding: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: binding.get(name, "") for name in ("to", "step", "output", "prefix")}
 
 
 def operation(

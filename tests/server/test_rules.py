@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from adsunify.networks import adapter
+from adsunify.wire import dumps
 
 from .served import Served, brief
 from .test_native import PATHS, at, made, networks
@@ -86,3 +87,88 @@ async def test_no_native_amount_is_nothing(server: Served, network: str) -> None
     for method, where in (("POST", path), ("PATCH", f"{path}/1")):
         refused = await server.admin.refused(method, where, {"payload": payload})
         assert refused == {(f"payload.{member}", "out_of_range")}
+
+
+# -- bulk edits ---------------------------------------------------------------------------------------------------
+
+
+async def group(server: Served) -> dict[str, Any]:
+    """What a bulk edit of an ad group of Meta needs besides the change; its budget is 25, its bid 0.75."""
+    nodes = await made(server, "meta")
+    path = at(server, "meta", "adGroup", nodes["adGroup"]["id"], "edit")
+    fields = {"budget": "25", "bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.75"}
+    await server.admin.execute((await server.admin.post(path, {"fields": fields}, 201))["id"])
+    return {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": [nodes["adGroup"]["id"]]}
+
+
+async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
+    many = await group(server) | {"field": "budget", "mode": "set"}
+    for text in ("30.00000000000000000001", "0.1000000000000000055511151231257827", "1000000000.0000000000001"):
+        body = f'{dumps(many)[:-1]},"value":{text}}}'.encode()
+        found = await server.admin.refused("POST", "/bulk-edit", content=body)
+        assert {path for path, _ in found} <= {"value", "entityIds/0"}, found
+
+
+async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -> None:
+    many = await group(server)
+    for field, value, before, after, exact in (
+        ("budget", 33.333, "25", "33.33", "33.33325"),
+        ("bid", 15, "0.75", "0.86", "0.8625"),
+    ):
+        change = {"field": field, "mode": "increase", "value": value}
+        (operation,) = (await server.admin.post("/bulk-edit", many | change, 201))["operations"]
+        wanted = {"field": field, "before": before, "after": after, "exact": exact}
+        assert operation["plan"]["steps"][0]["changes"] == [wanted]
+        again = await server.admin.get(f"/operations/{operation['id']}")
+        assert again["plan"]["steps"][0]["changes"] == [wanted]
+
+
+async def test_equal_numbers_are_one_request(server: Served) -> None:
+    many = await group(server) | {"field": "budget", "mode": "set"}
+    key = {"Idempotency-Key": "equal-numbers"}
+    bodies = [f'{dumps(many)[:-1]},"value":{text}}}'.encode() for text in ("30", "30.0", "3e1")]
+    answers = [await server.admin.send("POST", "/bulk-edit", content=one, headers=key) for one in bodies]
+    assert [one.status_code for one in answers] == [201, 201, 201]
+    assert len({one.json()["data"]["operations"][0]["id"] for one in answers}) == 1
+
+
+@networks
+async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: str) -> None:
+    node = (await made(server, network))["campaign"]
+    many = {"accountId": server.accounts[network], "kind": "campaign", "entityIds": [node["id"]], "field": "name"}
+    problem = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
+    (issue,) = problem["issues"]
+    assert (issue["path"], issue["code"]) == ("field", "not_supported")
+    money = [one.field for one in adapter(network).network.settings if (one.level, one.unit) == ("campaign", "money")]
+    assert all(field in issue["message"] for field in money if row(network, "campaign", field).lock is None)
+
+
+# -- plans and lists ----------------------------------------------------------------------------------------------
+
+
+@networks
+async def test_a_plan_shows_what_earlier_steps_fill_in(server: Served, network: str) -> None:
+    body = {"accountId": server.accounts[network], "campaign": brief(network)}
+    operation = await server.admin.post("/create", body, 201)
+    seen: set[str] = set()
+    bindings = []
+    for step in operation["plan"]["steps"]:
+        assert seen.issuperset(one["step"] for one in step["bindings"])
+        assert all(one["to"].startswith(("/body/", "/path/", "/query/")) for one in step["bindings"])
+        bindings += step["bindings"]
+        seen.add(step["key"])
+    assert bindings or len(seen) == 1
+
+
+async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
+    campaign = brief("meta", targeting={"countries": ["US", "US"]})
+    body = {"accountId": server.accounts["meta"], "campaign": campaign}
+    assert await server.admin.refused("POST", "/create", body) == {("campaign.targeting.countries/1", "duplicate")}
+    node = (await made(server, "meta"))["adGroup"]
+    path = at(server, "meta", "adGroup", node["id"], "edit")
+    place = {"id": "country:US", "name": "United States"}
+    targeting = {"genders": ["female", "female"], "locations": [place], "excludedLocations": [place]}
+    assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
+        ("targeting.genders/1", "duplicate"),
+        ("targeting.excludedLocations/0", "conflict"),
+    }

@@ -6,6 +6,8 @@ import copy
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
+from itertools import product
+from string import ascii_uppercase
 from typing import Any
 
 import pytest
@@ -80,8 +82,8 @@ def listed(least: int, most: int, path: str, item: Any) -> list[Any]:
 IDENTIFIERS = ("pageId", "boardId", "identityId", "identityType", "fundingInstrumentId", "pixelId", "conversionEvent")
 ROWS = [
     *lengths("name", 3, 100),
-    *listed(0, 50, "targeting.countries", "US"),
-    *listed(0, 50, "targeting.locationIds", "123"),
+    *lengths("targeting.countries", 0, 50, lambda count: [*map("".join, product("AB", ascii_uppercase))][:count]),
+    *lengths("targeting.locationIds", 0, 50, lambda count: [str(number) for number in range(count)]),
     *lengths("targeting.locationIds", 1, 250, lambda count: ["x" * count]),
     *listed(0, 50, "targeting.keywords", {"text": "shoes", "match": "broad"}),
     *lengths("targeting.keywords", 1, 80, lambda count: [{"text": "x" * count, "match": "phrase"}]),

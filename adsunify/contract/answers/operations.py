@@ -14,15 +14,29 @@ StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", 
 
 
 class ChangeInWords(Shape):
-    """One change of a step."""
+    """One change of a step; ``exact``: what a percentage came to before it was cut to the network's unit."""
 
     field: str
     before: Any
     after: Any
+    exact: str = ""
+
+
+class FilledIn(Shape):
+    """A place of a step's request that is filled when it is sent, with what an earlier step brought.
+
+    ``to``: a JSON pointer into the request: below ``/body``, or ``/path/<slot>`` and ``/query/<name>`` of the address.
+    ``prefix`` is put before the output.
+    """
+
+    to: str
+    step: str
+    output: str
+    prefix: str
 
 
 class PlanStep(Shape):
-    """One native write as it will be sent."""
+    """One native write as it will be sent; ``bindings``: what is filled in then, from earlier steps."""
 
     key: str
     kind: str
@@ -31,6 +45,7 @@ class PlanStep(Shape):
     method: str
     path: str
     body: Any
+    bindings: list[FilledIn]
     changes: list[ChangeInWords]
 
 
