@@ -135,7 +135,7 @@ def settings(
         period = setting.period(native) if callable(setting.period) else setting.period
         limits = {
             "period": period,
-            "choices": list(setting.choices),
+            "choices": list(setting.choices if setting.offered is None else setting.offered(native)),
             "min": _least(setting, native, account),
             "max": setting.maximum,
         }

@@ -258,7 +258,7 @@ class Setting:
     the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
     entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
-    ``zero``: natively, an amount of 0 says that there is none.
+    ``zero``: natively, an amount of 0 says that there is none. ``offered``: which of the choices an entity takes.
     """
 
     level: Kind
@@ -267,6 +267,7 @@ class Setting:
     unit: UnitOf = "text"
     period: Period | Callable[[Entity], Period | None] | None = None
     choices: tuple[str, ...] = ()
+    offered: Callable[[Entity], Iterable[str]] | None = None
     minimum: str | Callable[[Entity, Account], str] = ""
     maximum: str = ""
     longest: int = 0

@@ -127,7 +127,7 @@ def test_awareness_is_bought_by_clicks_too() -> None:
 def test_countries_are_found_by_name() -> None:
     other = {**NORWAY, "id": "x", "geoType": "Region"}
     made, asked = run(
-        plans.plan_create(ACCOUNT, read_brief(brief(targeting={"countries": ["NO", "NO"]})), None),
+        plans.plan_create(ACCOUNT, read_brief(brief(targeting={"countries": ["NO"]})), None),
         places(other, {**NORWAY, "id": "y", "code": "NF"}, NORWAY),
     )
     assert body(made, "campaign")["targeting"]["locations"] == [PLACE]

@@ -27,11 +27,11 @@ LEVELS = [
 levels = pytest.mark.parametrize(("network", "kind"), LEVELS)
 
 
-async def made(server: Served, network: str) -> dict[str, dict[str, Any]]:
+async def made(server: Served, network: str, goal: str = "") -> dict[str, dict[str, Any]]:
     """Create a campaign; what was made, by kind, as the tree shows it."""
     account = server.accounts[network]
     before = {node["id"] for node in (await server.admin.get(f"/accounts/{account}/tree"))["nodes"]}
-    body = {"accountId": account, "campaign": brief(network)}
+    body = {"accountId": account, "campaign": brief(network, **({"goal": goal} if goal else {}))}
     operation = await server.admin.post("/create", body, 201)
     done = await server.admin.execute(operation["id"])
     assert done["status"] == "succeeded"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.networks import adapter
+from adsunify.networks import ADAPTERS, adapter
 from adsunify.wire import dumps
 
 from .served import Served, brief
@@ -21,9 +21,9 @@ async def fields(server: Served, network: str, kind: str, entity_id: str) -> lis
     return [one for one in found["fields"] if one["locked"] is None]
 
 
-async def ways(server: Served, network: str) -> list[tuple[str, str, dict[str, Any]]]:
+async def ways(server: Served, network: str, goal: str = "") -> list[tuple[str, str, dict[str, Any]]]:
     """Path, kind and each editable field of all levels of a new campaign."""
-    nodes = await made(server, network)
+    nodes = await made(server, network, goal)
     return [
         (at(server, network, kind, nodes[kind]["id"]), kind, one)
         for kind in PATHS
@@ -172,3 +172,38 @@ async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
         ("targeting.genders/1", "duplicate"),
         ("targeting.excludedLocations/0", "conflict"),
     }
+
+
+@networks
+async def test_a_list_takes_the_native_statuses_that_it_shows(server: Served, network: str) -> None:
+    nodes = await made(server, network)
+    for kind in [one for one in PATHS if one in nodes]:
+        path = at(server, network, kind)
+        filters = next(one for one in adapter(network).network.levels if one.kind == kind).filters
+        problem = await server.admin.problem(422, "GET", path, query={"status": "NO_STATUS"})
+        assert all(status in problem["issues"][0]["message"] for status in filters)
+        status = nodes[kind]["nativeStatus"]
+        listed = await server.admin.get(path, status=status, limit="100")
+        assert nodes[kind]["id"] in [one["id"] for one in listed]
+
+
+TOGETHER = {"budgetType": {"budget": "5000"}}
+"""What has to be changed with a field, whatever is chosen for it."""
+
+
+GOALS = [(network, goal) for network in ADAPTERS for goal in adapter(network).network.formats[0].goals]
+
+
+@pytest.mark.parametrize(("network", "goal"), [one for one in GOALS if one[1] != "conversions" or one[0] == "amazon"])
+async def test_every_choice_that_is_offered_is_taken(server: Served, network: str, goal: str) -> None:
+    for path, kind, one in await ways(server, network, goal):
+        if row(network, kind, one["field"]).unit != "choice":
+            continue
+        assert one["choices"]
+        for choice in one["choices"]:
+            fields = {one["field"]: choice, **TOGETHER.get(one["field"], {})}
+            answer = await server.admin.send("POST", f"{path}/edit", {"fields": fields})
+            found = {(issue["path"], issue["code"]) for issue in answer.json().get("issues", ())}
+            own = f"fields.{one['field']}"
+            needed = {(place, code) for place, code in found if code == "required" and place != own}
+            assert answer.status_code == 201 or found == needed or found == {("fields", "nothing_to_do")}, answer.text

@@ -113,16 +113,23 @@ def _write_bid(value: Json, entity: Entity, account: Account) -> Mapping[str, Js
 
 def objective_of(entity: Entity) -> str:
     """The objective; the documentation's plural words mean the singular ones."""
-    return (text(entity, "/objectiveType") or "").removesuffix("S")
+    said = text(entity, "/objectiveType") or ""
+    return said if said in linkedin.TARGETS else said.removesuffix("S")
+
+
+def _targets(entity: Entity) -> Mapping[str, str]:
+    return linkedin.TARGETS.get(objective_of(entity), {})
+
+
+def _no_strategy(entity: Entity, now: datetime | None) -> str | None:
+    return _fixed(entity, now) if _targets(entity) else "none is known for this campaign's objective"
 
 
 def _write_strategy(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    targets = linkedin.TARGETS.get(objective_of(entity), {})
+    targets = _targets(entity)
     if value not in targets:  # INVALID_CAMPAIGN_CONFIGURATION
-        accepted = ", ".join(targets) or "none"
-        raise refused(
-            "fields.bidStrategy", "choice", f"LinkedIn takes these with this campaign's objective: {accepted}."
-        )
+        message = f"LinkedIn takes these with this campaign's objective: {', '.join(targets)}."
+        raise refused("fields.bidStrategy", "choice", message)
     cost = linkedin.money(account, "0") if automated(value) else read(entity, "/unitCost")
     return {"/optimizationTargetType": value, "/costType": targets[value], "/unitCost": cost}
 
@@ -172,7 +179,8 @@ SETTINGS = (
         "/optimizationTargetType",
         "choice",
         choices=linkedin.STRATEGIES,
-        lock=_fixed,
+        offered=_targets,
+        lock=_no_strategy,
         write=_write_strategy,
         note="Leaving automated delivery (MAX_...) needs a bid in the same edit.",
     ),

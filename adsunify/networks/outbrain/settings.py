@@ -107,6 +107,13 @@ def _list(member: str, **more: Any) -> Setting:
 # -- the table ----------------------------------------------------------------------------------------------------
 
 _campaign = partial(Setting, "campaign")
+
+
+def _paces(entity: Entity) -> tuple[str, ...]:
+    # Amplify reference: a DAILY budget supports only SPEND_ASAP.
+    return (outbrain.SPEND_ASAP,) if read(entity, "/budget/type") == outbrain.DAILY else outbrain.PACING
+
+
 _budget = partial(Setting, "campaign", lock=_shared)
 _content = partial(Setting, "ad", lock=_reviewed)
 _NOT_OFFERED = "Outbrain does not target by it"
@@ -121,7 +128,7 @@ SETTINGS = (
     _campaign("bid", "/cpc", "money", note="bid: the maximum cost per click, under every objective."),
     _budget(*("budgetType", "/budget/type", "choice"), choices=outbrain.BUDGET_TYPES, write=_write_type),
     _budget("budget", "/budget/amount", "money", period_of),
-    _budget("pacing", "/budget/pacing", "choice", choices=outbrain.PACING),
+    _budget("pacing", "/budget/pacing", "choice", choices=outbrain.PACING, offered=_paces),
     _budget("dailyTarget", "/budget/dailyTarget", "money"),
     _campaign(
         *("startAt", "/budget/startDate", "day"),

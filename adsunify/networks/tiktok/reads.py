@@ -148,10 +148,12 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
         filtering[f"{one.parent.removeprefix('/')}s"] = [query.parent_id]
     if query.search is not None:
         filtering[one.name.removeprefix("/")] = query.search
-    if query.status is not None:
+    switch = query.status if query.status in tiktok.BORN else None  # TikTok has no filter for it
+    if query.status is not None and switch is None:
         own = f"{one.path.upper()}_STATUS_"
-        if not query.status.startswith(("STATUS_", own)):
-            raise refused("status", "choice", f"TikTok filters by STATUS_..., its roll-up, and {own}..., its details.")
+        if query.status not in one.filters and not query.status.startswith(own):
+            accepted = f"TikTok filters by these native statuses: {', '.join(one.filters)}, and its details {own}..."
+            raise refused("status", "choice", accepted)
         name = "primary_status" if query.status.startswith("STATUS_") else "secondary_status"
         filtering[name] = query.status
     page, _, size = (query.cursor or "1").partition(":")
@@ -159,7 +161,9 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     more: dict[str, Json] = {"filtering": filtering} if filtering else {}
     asked = tiktok.asked(account, f"/{one.path}/get/", **more, page=page, page_size=size)
     response = yield from ask(NETWORK, asked)
-    found = tuple(_entity(kind, row) for row in tiktok.listed(response))
+    found = tuple(
+        _entity(kind, row) for row in tiktok.listed(response) if switch in (None, text(row, "/operation_status"))
+    )
     following = tiktok.next_page(response)
     return Page(found, None if following is None else f"{following}:{size}")
 

@@ -70,6 +70,10 @@ def _manual_ad(entity: Entity, now: datetime | None) -> str | None:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
+def _paces(entity: Entity) -> tuple[str, ...]:
+    return (tiktok.SMOOTH, tiktok.FAST) if entity.get("bid_type") == tiktok.CUSTOM_BID else (tiktok.SMOOTH,)
+
+
 def _bid(entity: Entity) -> str:
     return "/conversion_bid_price" if entity.get("billing_event") == tiktok.CONVERSION_BILLING else "/bid_price"
 
@@ -173,7 +177,7 @@ SETTINGS = (
     Setting(
         "adGroup", "bid", _bid, "money", lock=_own, write=_write_bid, note="A bid stays below the budget of a day."
     ),
-    Setting("adGroup", "pacing", "/pacing", "choice", choices=(tiktok.SMOOTH, tiktok.FAST), lock=alive),
+    Setting("adGroup", "pacing", "/pacing", "choice", choices=(tiktok.SMOOTH, tiktok.FAST), offered=_paces, lock=alive),
     # The zone of dayparting is (unverified).
     Setting(
         "adGroup",

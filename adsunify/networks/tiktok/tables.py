@@ -47,7 +47,7 @@ SETTABLE = {"active": tiktok.ENABLE, "paused": tiktok.DISABLE}
 
 def _level(kind: str, resource: str, title: str, **more: Json) -> Level:
     """A level; all three are born enabled unless told otherwise."""
-    more |= {"states": STATES, "settable": SETTABLE, "born": tiktok.DISABLE, "filters": tiktok.PRIMARY_STATUSES}
+    more |= {"states": STATES, "settable": SETTABLE, "born": tiktok.DISABLE, "filters": tiktok.FILTERS}
     return Level(kind, title, resource, f"/{resource}_id", f"/{resource}_name", "/operation_status", **more)
 
 

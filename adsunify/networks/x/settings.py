@@ -53,6 +53,13 @@ def _uncapped(entity: Entity, now: datetime | None) -> str | None:
     return f"only line items with the objectives {', '.join(x.CAPPED_OBJECTIVES)} have one"
 
 
+def _strategies(entity: Entity) -> Iterator[str]:
+    for strategy in x.STRATEGIES:
+        by_impression = strategy == x.TARGET and entity.get("pay_by") == x.PAID_BY_IMPRESSION
+        if not by_impression and not (strategy == x.MAX and entity.get("objective") in x.WITHOUT_MAX):
+            yield strategy
+
+
 # -- values -------------------------------------------------------------------------------------------------------
 
 
@@ -89,7 +96,7 @@ SETTINGS = (
     Setting("campaign", "budget_optimization", "/budget_optimization", lock="it has one value only"),
     Setting("adGroup", "name", "/name", longest=x.NAME_LENGTH),
     *_budgets("adGroup"),
-    Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=x.STRATEGIES),
+    Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=x.STRATEGIES, offered=_strategies),
     Setting("adGroup", "bid", f"/{x.BID}", "money", lock=_automatic),
     Setting("adGroup", "startAt", "/start_time", "instant", write=_write_start),
     Setting("adGroup", "endAt", "/end_time", "instant", clears=True, write=_write_end),
