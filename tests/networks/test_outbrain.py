@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from adsunify.brief import read_brief
-from adsunify.errors import InvalidInput
+from adsunify.errors import InvalidInput, ProviderNotFound
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
 from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
@@ -257,7 +257,13 @@ def test_a_campaign_is_archived_and_a_link_is_not_deleted() -> None:
 
 
 def test_native_creation_is_paused_where_it_does_not_say() -> None:
-    made, _ = run(plans.plan_native_create(ACCOUNT, "campaign", {"name": "x", "budgetId": BUDGET}, None))
+    campaign_ = {"name": "x", "budgetId": BUDGET}
+    made, asked = run(
+        plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": BUDGET}]})
+    )
+    assert filled(asked[0]) == f"{API}/marketers/{MARKETER}/budgets"
+    with pytest.raises(ProviderNotFound):  # another marketer's: the campaign would be theirs
+        run(plans.plan_native_create(ACCOUNT, "campaign", campaign_, None), answer_of({"budgets": [{"id": LINK}]}))
     assert made.steps[0].request.body == {"enabled": False, "name": "x", "budgetId": BUDGET}
     made, _ = run(plans.plan_native_create(ACCOUNT, "ad", {"url": "https://a.example", "enabled": True}, CAMPAIGN))
     assert filled(made.steps[0].request) == f"{API}/campaigns/{CAMPAIGN}/promotedLinks"

@@ -5,6 +5,7 @@ On every network and level, through every endpoint that takes an entity's id.
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS, adapter
+from adsunify.wire import dumps
 
 from .served import Served, served
 from .test_native import LEVELS, PATHS, levels, made, networks
@@ -178,6 +180,15 @@ async def test_below_which_parent_a_payload_names(server: Served, network: str) 
             payload[member] = nodes[one.parent_kind]["id"]
         for account in (await others(server, network))[:1]:
             await not_there(server, [("POST", f"/accounts/{account}/{PATHS[kind]}", {"payload": payload})])
+
+
+async def test_another_marketers_budget_is_not_there(server: Served) -> None:
+    """A campaign of Outbrain is of the marketer of its budget, which alone is named."""
+    budget = (await server.admin.get(f"/accounts/{server.accounts['outbrain']}/catalogs/budgets"))[0]["id"]
+    template = next(one for one in adapter("outbrain").network.templates if one.kind == "campaign")
+    body = {"payload": {**json.loads(dumps(dict(template.payload))), "budgetId": budget}}
+    for account in await others(server, "outbrain"):
+        await not_there(server, [("POST", f"/accounts/{account}/campaigns", body)])
 
 
 @pytest.mark.parametrize("kind", ["adGroup", "ad"])

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, Edited, edited, local_time, risk_of
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, currency_of, level, native_amount
 from adsunify.reading import ask, optional, settled
 from adsunify.steps import (
@@ -208,6 +208,8 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     if one is AD and payload.get("campaignId", parent) != parent:
         issues.append(Issue("payload.campaignId", "conflict", "campaignId is another one than parentId says."))
     refuse(issues)
+    if one is CAMPAIGN:
+        yield from _own_budget(account, str(payload["budgetId"]))
     body = {"enabled": False, **payload}
     request = outbrain.send("POST", "campaigns", body)
     if parent is not None:
@@ -216,7 +218,14 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     active = body["enabled"] is True
     does = f"Create the {one.native} from native members, {'active' if active else 'paused'}."
     step = Step(kind, kind, does, request, parent=parent, outputs=MADE)
-    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+    return _plan(account, "create", step, risk="spend" if active else "low")
+
+
+def _own_budget(account: Account, budget: str) -> Flow[None]:
+    """Amplify reference: a campaign belongs to the marketer of its budget; nothing else in the request names one."""
+    response = yield from ask(NETWORK, outbrain.get("marketers/{marketer}/budgets", marketer=account.native_id))
+    if not any(identifier(read(row, "/id")) == budget for row in rows(response.body, "/budgets", "list of budgets")):
+        raise ProviderNotFound("Outbrain: the marketer has no such budget.")
 
 
 def _campaign_of(link: Mapping[str, Json]) -> str:
