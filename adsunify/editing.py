@@ -30,8 +30,10 @@ from .network import (
 )
 from .schedule import instant, local_days, utc_text, zone
 from .steps import Change, Kind, Risk
-from .wire import Json, put, read
+from .wire import Json, loads, put, read
 
+BIDS = ("bid", "targetCpa", "bidCeiling")
+"""What a bid strategy may hold as a limit."""
 NOTHING: Mapping[str, str] = MappingProxyType({})
 Row = TypeVar("Row")
 Lock = Callable[[Entity, datetime | None], str | None]
@@ -205,7 +207,40 @@ def edited(
         after = shown(network, account, setting, current)
         changes.append(Change(setting.field, before, after, exact))
     refuse(_as_sent(issue, named) for issue in issues)
+    if "bidStrategy" in wanted:
+        changes += _let_go(network, account, table, native, current, now)
     return Edited(result, tuple(changes))
+
+
+def _let_go(
+    network: Network,
+    account: Account,
+    table: Iterable[Setting],
+    before: Mapping[str, Json],
+    after: Mapping[str, Json],
+    now: datetime | None,
+) -> Iterator[Change]:
+    """The amounts that no longer count under another bid strategy."""
+    for setting in table:
+        if setting.field not in BIDS or lock_reason(setting, before, now) or not lock_reason(setting, after, now):
+            continue
+        held = shown(network, account, setting, before)
+        if held is not None:
+            yield Change(setting.field, held, None)
+
+
+def eased(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
+    """What a reviewer has to know of limits of spend that an edit takes away."""
+    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    for change in changes:
+        if change.before is None:
+            continue
+        if change.field in money and change.after is None:
+            yield f"{change.field} {change.before} is taken away: it limits nothing any more."
+        elif change.field == "endAt" and change.after is None:
+            yield "The end is taken away: it spends until somebody pauses it."
+        elif change.field == "endAt" and str(change.after) > str(change.before):
+            yield f"The end is later than {change.before}: it spends for longer."
 
 
 def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
@@ -382,7 +417,10 @@ def _native(
             raise refused(path, "choice", f"{setting.field} is true or false.")
         return plain == "true"
     if setting.unit == "list":
-        found = [part.strip() for part in plain.split(",") if part.strip()]
+        found = _listed(plain)
+        current = shown(network, account, setting, native)
+        if isinstance(current, list) and found == _listed(",".join(map(str, current))):
+            return current  # what is shown, written back: its texts may have commas
         if setting.choices and any(part not in setting.choices for part in found):
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise refused(path, "choice", message)
@@ -390,6 +428,17 @@ def _native(
     if setting.longest and len(plain) > setting.longest:
         raise refused(path, "too_long", f"{setting.field} has at most {setting.longest} characters.")
     return plain
+
+
+def _listed(plain: str) -> list[str]:
+    """The parts of a list in one text: JSON, or parted by commas."""
+    try:
+        found = loads(plain) if plain.startswith("[") else None
+    except ValueError:
+        found = None
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return found
+    return [part.strip() for part in plain.split(",") if part.strip()]
 
 
 def _relative(

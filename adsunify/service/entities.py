@@ -10,7 +10,7 @@ from attrs import evolve, field, frozen
 from adsunify import editing, reading
 from adsunify.actor import Actor
 from adsunify.change import EditBody
-from adsunify.editing import Edit, payload_issues
+from adsunify.editing import Edit, eased, payload_issues
 from adsunify.errors import InvalidInput, Issue, refuse
 from adsunify.network import Account, Level, level
 from adsunify.networks import Plans
@@ -142,7 +142,9 @@ async def planned(service: Service, session: Session, mutation: Mutation) -> Pla
     session.needs_active()
     if mutation.payload:
         refuse(payload_issues(session.adapter.network, session.native, mutation.kind, mutation.payload))
-    return await session.run(reading.remembered(_planned(session, mutation, service.now())))
+    plan = await session.run(reading.remembered(_planned(session, mutation, service.now())))
+    changes = [change for step in plan.steps for change in step.changes]
+    return preparing.warned(plan, [*dict.fromkeys(eased(session.adapter.network, mutation.kind, changes))])
 
 
 def _planned(session: Session, asked: Mutation, now: datetime) -> Flow[Plan]:

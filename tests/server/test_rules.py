@@ -207,3 +207,32 @@ async def test_every_choice_that_is_offered_is_taken(server: Served, network: st
             own = f"fields.{one['field']}"
             needed = {(place, code) for place, code in found if code == "required" and place != own}
             assert answer.status_code == 201 or found == needed or found == {("fields", "nothing_to_do")}, answer.text
+
+
+@networks
+async def test_a_list_that_is_written_back_is_no_change(server: Served, network: str) -> None:
+    for path, _, one in await ways(server, network):
+        if not isinstance(one["value"], list) or not one["value"]:
+            continue
+        for text in (",".join(one["value"]), ", ".join(one["value"]), dumps(one["value"])):
+            answer = await server.admin.send("POST", f"{path}/edit", {"fields": {one["field"]: text}})
+            if answer.status_code == 422:
+                assert {issue["code"] for issue in answer.json()["issues"]} == {"nothing_to_do"}, answer.text
+            else:
+                changes = answer.json()["data"]["plan"]["steps"][0]["changes"]
+                assert [each["after"] for each in changes] == [one["value"]]
+
+
+async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
+    campaign = (await made(server, "google"))["campaign"]["id"]
+    path = at(server, "google", "campaign", campaign, "edit")
+    for end, words in (("", "taken away"), ("2030-12-31", "later")):
+        plan = await server.admin.post(path, {"fields": {"endAt": end}}, 201)
+        assert sum(words in warning for warning in plan["warnings"]) == 1
+    earlier = await server.admin.post(path, {"fields": {"endAt": "2030-02-01"}}, 201)
+    assert not any("spends" in warning for warning in earlier["warnings"])
+    (group_id,) = (await group(server))["entityIds"]
+    strategy = {"fields": {"bidStrategy": "LOWEST_COST_WITHOUT_CAP"}}
+    plan = await server.admin.post(at(server, "meta", "adGroup", group_id, "edit"), strategy, 201)
+    assert plan["risk"] == "spend"
+    assert plan["warnings"] == ["bid 0.75 is taken away: it limits nothing any more."]

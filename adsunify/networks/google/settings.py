@@ -265,7 +265,7 @@ SETTINGS = (
             lock=_lock(_other_ad),
             read=_texts(member),
             write=_write_texts(member, wrong),
-            note=f"{member}: the whole list; texts with commas go into an edit's creative.",
+            note=f"{member}: the whole list; texts with commas go into an edit's creative, or as a JSON list.",
         )
         for member, wrong in (("headlines", wrong_headlines), ("descriptions", wrong_descriptions))
     ),
