@@ -140,7 +140,7 @@ class NotFound(AdsunifyError):
 
 
 class Conflict(AdsunifyError):
-    """The idempotency key is bound to another account or payload."""
+    """The idempotency key is bound to another account or payload, or something else stands in the way just now."""
 
     status = 409
     default_code = "idempotency_conflict"

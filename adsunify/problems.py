@@ -62,6 +62,8 @@ CODES: Mapping[str, tuple[int, str]] = {
     "method_not_allowed": (405, "The address does not take this method; see `Allow`."),
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
+    "delivery_pending": (409, "The notification waits, or is being delivered."),
+    "password_changed": (409, "The password was changed at this moment."),
     "body_too_large": (413, "The body is larger than 1 MiB."),
     "unsupported_media_type": (415, "The body is not application/json."),
     "invalid_input": (422, "The input is refused; `issues` says where and why."),

@@ -172,7 +172,7 @@ def _replace(
     connection: Connection, person: UserRecord, hash_: str, session_hash: str, home: str | None, clock: Clock
 ) -> None:
     if people.user(connection, person.id).password_hash != person.password_hash:
-        raise Conflict("The password was changed at this moment; sign in with the new one.")
+        raise Conflict("The password was changed at this moment; sign in with the new one.", code="password_changed")
     people.set_password(connection, person.id, hash_)
     sessions.end_all(connection, person.id)
     sessions.create(connection, session_hash, person.id, home, SESSION_MILLISECONDS, clock)
@@ -321,7 +321,7 @@ def _join(
     asked = _standing(connection, sessions.use_invitation(connection, token_hash, clock))
     person = people.ensure_user(connection, asked.email, clock)
     if not visiting and person.password_hash != kept:
-        raise Conflict("The password was changed at this moment; open the invitation again.")
+        raise Conflict("The password was changed at this moment; open the invitation again.", code="password_changed")
     if new is not None:
         if sessions.homes(connection, person.id):  # the link alone must not open what he has elsewhere
             raise Forbidden("This person belongs to a workspace and has no password yet; an admin sets one there.")

@@ -174,7 +174,8 @@ def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id
     webhook = get(connection, actor, webhook_id)
     found = _delivery(connection, actor, webhook_id, delivery_id)
     if found.status in ("pending", "delivering"):
-        raise Conflict("This notification is on its way already; wait until it has succeeded or failed.")
+        message = "This notification still waits or is being delivered; it is sent again once it succeeded or failed."
+        raise Conflict(message, code="delivery_pending")
     announce(connection)
     connection.execute(
         update(deliveries)

@@ -200,7 +200,7 @@ async def test_paused_nothing_is_attempted(both: Served, receiver: Receiver) -> 
     assert receiver.got == []
     assert {(one["status"], one["attempts"]) for one in await both.admin.get(f"{path}/deliveries")} == {("pending", 0)}
     refused = await both.admin.problem(409, "POST", f"{path}/deliveries/{queued['deliveryId']}/redeliver", {})
-    assert refused["outcome"] == "not_applied"
+    assert (refused["code"], refused["outcome"]) == ("delivery_pending", "not_applied")
     await both.admin.send("PATCH", path, {"active": True})
     assert len(await receiver.count(2)) == 2
 
