@@ -160,7 +160,7 @@ class Reads(Protocol):
         ...
 
     def entity(self, account: Account, kind: str, entity_id: str) -> Flow[Entity]:
-        """One entity, whole. Raises ProviderNotFound."""
+        """One entity of this kind that the account has, whole. Raises ProviderNotFound for everything else."""
         ...
 
     def editable(self, account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
