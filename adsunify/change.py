@@ -64,9 +64,9 @@ class EditTargeting(RuledModel):
         if isinstance(low, int) and isinstance(high, int) and low > high:
             problems.append(Problem(("ageMax",), "out_of_range", "must be at least ageMin."))
         for wanted, excluded in (("locations", "excluded_locations"), ("interests", "excluded_interests")):
-            there = _ids(getattr(members, wanted))
+            there = {one for one in _ids(getattr(members, wanted)) if isinstance(one, str)}
             for index, one in enumerate(_ids(getattr(members, excluded))):
-                if one is not None and one in there:
+                if isinstance(one, str) and one in there:
                     problems.append(Problem((to_camel(excluded), index), "conflict", f"stands in {wanted}, too."))
         return problems
 

@@ -5,7 +5,7 @@ Each refusal names the network, the member, the reason and what would be accepte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from attrs import frozen
 from pydantic.alias_generators import to_camel
 
-from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting
+from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, currency_of, whole_units
 
@@ -53,12 +53,65 @@ def check(network: Network, account: Account, brief: CampaignBrief, now: datetim
         *_money(network, chosen, account, brief),
         *_dates(brief, now),
     ]
-    if not issues:
-        for rule in chosen.rules:
-            issues.extend(rule(account, brief, now))
+    if not any(issue.code == "required" or issue.path.startswith(_SPANNED) for issue in issues):
+        told = {issue.path for issue in issues}
+        issues += [one for one in _broken(chosen, account, brief, now) if one.path not in told]
     if issues:
         raise InvalidInput(issues)
     return chosen
+
+
+_SPANNED = ("goal", "budget", "account")
+"""What the rules of formats read of a brief without looking whether it is right."""
+
+
+def _broken(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    for rule in chosen.rules:
+        try:
+            yield from rule(account, brief, now)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
+def rest(
+    network: Network, account: Account, campaign: Mapping[str, Any], told: Iterable[str], now: datetime | None
+) -> list[Issue]:
+    """What a network says of the members that can be read of a refused brief; ``told``: paths of the others."""
+    members = {_member(path) for path in told}
+    if "" in members or "goal" in members:
+        return []
+    period = network.formats[0].periods[0]
+    stand_in: dict[str, Any] = {
+        "name": "Campaign",
+        "budget": {"amount": "1", "currency": account.currency or "XXX", "period": period},
+        "schedule": {"startAt": "2030-01-01T00:00:00Z"},
+        "targeting": {},
+        "creative": {},
+    }
+    kept: dict[str, Any] = {}
+    for part, value in campaign.items():
+        if part in members:
+            continue
+        if isinstance(value, Mapping):
+            value = {name: one for name, one in value.items() if f"{part}.{name}" not in members}
+            value = {**stand_in[part], **value} if part in ("budget", "schedule") else value
+        kept[part] = value
+    try:
+        check(network, account, read_brief(stand_in | kept), now)
+    except InvalidInput as problem:
+        parts = {member.partition(".")[0] for member in members}
+        return [
+            issue
+            for issue in problem.issues
+            if not {_member(issue.path), issue.path.partition(".")[0]} & members
+            and not (issue.path.partition(".")[0] in parts and issue.code in ("required", "order", "too_short"))
+        ]
+    return []
+
+
+def _member(path: str) -> str:
+    """The member of a brief that a path leads to or into, two names deep."""
+    return ".".join(path.partition("/")[0].split(".")[:2])
 
 
 def format_of(network: Network, members: Mapping[str, Any]) -> Format:

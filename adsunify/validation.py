@@ -34,6 +34,7 @@ from .refusals import NUL, Location, Problem, issue_of, problems_of
 
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
+MAX_COMPARED = 500
 _SMALL = 1 << 64
 _PLAIN = frozenset((str, bool, NoneType))
 _ROUNDED: dict[str, Any] = {"": "a number of a model was rounded"}
@@ -129,8 +130,8 @@ def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
 
 
 def repeated(place: Location, values: Any) -> Iterator[Problem]:
-    """Every value of a list, of the member at these names, that stands in it before."""
-    many = values if isinstance(values, list | tuple) else ()
+    """Every value of a list, of the member at these names, that stands in it before; one too long is told as such."""
+    many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED else ()
     for index, value in enumerate(many):
         if value in many[:index]:
             yield Problem((*place, index), "duplicate", "stands in the list already.")

@@ -57,7 +57,13 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
     Raises Forbidden, InvalidInput with all issues, and whatever the use case raises. A refused call stores nothing.
     """
     permit(actor, endpoint)
-    arguments, digest = read_call(endpoint, asked)
+    try:
+        arguments, digest = read_call(endpoint, asked)
+    except InvalidInput as problem:
+        if endpoint.beside is None:
+            raise
+        more = await endpoint.beside(service, actor, asked.body, problem.issues)
+        raise InvalidInput([*problem.issues, *more], code=problem.code) from None
     if endpoint.idempotent:
         key = asked.idempotency_key
         arguments["idempotency"] = None if key is None else Idempotency(key, digest)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Literal
 
 from attrs import field, frozen
 
+from adsunify.errors import Issue
 from adsunify.refusals import FORMS, UUID
 from adsunify.steps import Kind
 from adsunify.validation import WireModel
@@ -48,7 +49,8 @@ class Endpoint:
 
     The use case takes the service, the actor, and as keyword arguments (snake case) the path parameters, the members of
     the query and of the body; ``idempotency`` too, where ``idempotent``. ``pages``: the answer is a list with a cursor.
-    ``kind``: the level of an endpoint that stands once for each; the use case takes it as well.
+    ``kind``: the level of an endpoint that stands once for each; the use case takes it as well. ``beside``: what else
+    is wrong with a body that was refused, from the service, the actor, the body as it came and the issues.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
@@ -64,6 +66,7 @@ class Endpoint:
     idempotent: bool = False
     pages: bool = False
     kind: Kind | None = None
+    beside: Callable[..., Awaitable[Sequence[Issue]]] | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)
     """The names of the path parameters, as on the wire."""

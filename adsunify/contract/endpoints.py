@@ -203,6 +203,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         campaigns.validate,
         answers.Validated,
         body=requests.Campaign,
+        beside=campaigns.beside,
     ),
     Endpoint(
         "POST",
@@ -215,6 +216,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         body=requests.Campaign,
         status=201,
         idempotent=True,
+        beside=campaigns.beside,
     ),
     Endpoint(
         "POST",

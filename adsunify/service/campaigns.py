@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from adsunify.actor import Actor
 from adsunify.brief import CampaignBrief
-from adsunify.checks import check
-from adsunify.errors import InvalidInput, Issue, ProviderError
+from adsunify.checks import check, rest
+from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
 from adsunify.network import Format
 from adsunify.steps import Plan, of_operation
-from adsunify.wire import Json
+from adsunify.wire import Json, loads
 
 from . import preparing, shapes
 from .core import Idempotency, Result, Service
@@ -69,6 +71,25 @@ async def _planned(service: Service, session: Session, brief: CampaignBrief) -> 
     except InvalidInput as problem:
         raise InvalidInput([_below(issue) for issue in problem.issues], code=problem.code) from None
     return chosen, preparing.warned(plan, warnings)
+
+
+async def beside(service: Service, actor: Actor, body: bytes, told: Sequence[Issue]) -> list[Issue]:
+    """What the network says of what can be read of a refused body, so that all is told at once; it is not asked."""
+    try:
+        given = loads(body)
+    except ValueError:
+        return []
+    account_id, campaign = (given.get(name) if isinstance(given, dict) else None for name in ("accountId", "campaign"))
+    paths = [issue.path for issue in told]
+    if not isinstance(account_id, str) or not isinstance(campaign, dict) or "accountId" in paths:
+        return []
+    try:
+        session = await Session.of(service, actor, account_id.lower())
+    except NotFound:
+        return []
+    inside = [path.partition(".")[2] for path in paths if path.partition(".")[0] == "campaign"]
+    found = rest(session.adapter.network, session.native, campaign, inside, service.now())
+    return [_below(issue) for issue in found]
 
 
 def _below(issue: Issue) -> Issue:

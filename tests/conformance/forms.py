@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -84,10 +84,12 @@ def page(least: int, most: int) -> Form:
     return Form((str(least), str(most)), tuple((one, "") for one in bad))
 
 
-def many(each: Form, least: int | None, most: int, differing: str | None = None) -> Form:
-    """A list; ``differing``: how its items are made where they must differ."""
+def many(each: Form, least: int | None, most: int, differing: str | Sequence[str] | None = None) -> Form:
+    """A list; ``differing``: how its items are made where they must differ, or what they are."""
 
     def items(count: int) -> list[Any]:
+        if differing is not None and not isinstance(differing, str):
+            return list(differing[:count])
         return [each.good[0] if differing is None else differing.format(number) for number in range(count)]
 
     good = [items(most), items(least or 0), *([one] * max(least or 0, 1) for one in each.good)]

@@ -109,6 +109,7 @@ def may(form: Form, default: Any = None) -> Member:
 
 # -- Unified campaign brief ---------------------------------------------------------------------------------------
 
+COUNTRIES = tuple(f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")[:51]
 ID = text(1, 250)
 BUDGET = Fields(
     {"amount": must(amount), "currency": must(currency), "period": must(choice("daily", "lifetime"))},
@@ -123,8 +124,8 @@ KEYWORD = Fields(
 )
 TARGETING = Fields(
     {
-        "countries": may(many(country, None, 50)),
-        "locationIds": may(many(ID, None, 50)),
+        "countries": may(many(country, None, 50, COUNTRIES)),
+        "locationIds": may(many(ID, None, 50, "{}")),
         "keywords": may(many(KEYWORD.form(), None, 50)),
         "native": may(free),
     }
@@ -205,7 +206,7 @@ EDIT_TARGETING = Fields(
         **dict.fromkeys(LISTS, may(many(ITEM.form(), None, 500))),
         "ageMin": may(integer(13, 65)),
         "ageMax": may(integer(13, 65)),
-        "genders": may(many(choice("female", "male", "unknown"), None, 3)),
+        "genders": may(many(choice("female", "male", "unknown"), None, 3, ("female", "male", "unknown", "female"))),
     }
 )
 FIELDS = Form(

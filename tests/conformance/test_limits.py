@@ -43,15 +43,19 @@ class Limit:
 
 
 def sized(item: str, rows: tuple[str, ...], member: str, least: int, most: int, each: Any = None) -> Limit:
-    """A length: of a text, or of a list of ``each``."""
+    """A length: of a text, of a list of ``each``, or of the beginning of that list."""
 
     def of(count: int) -> Any:
+        if isinstance(each, list):
+            return each[:count]
         return "x" * count if each is None else [each] * count
 
     beyond = [of(most + 1), *([of(least - 1)] if least else [])]
     return Limit(item, rows, member, (of(least), of(most)), tuple(beyond))
 
 
+COUNTRIES = [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
+PLACES = [str(number) for number in range(51)]
 LIMITS = (
     Limit(
         "Entities per bulk status or bulk edit",
@@ -86,8 +90,8 @@ LIMITS = (
         for row in ("POST /webhooks", "PATCH /webhooks/{webhookId}")
     ),
     sized("Brief fields: name", BRIEFS, "campaign.name", 3, 100),
-    sized("Brief fields: countries", BRIEFS, "campaign.targeting.countries", 0, 50, "US"),
-    sized("Brief fields: locationIds", BRIEFS, "campaign.targeting.locationIds", 0, 50, "1"),
+    sized("Brief fields: countries", BRIEFS, "campaign.targeting.countries", 0, 50, COUNTRIES),
+    sized("Brief fields: locationIds", BRIEFS, "campaign.targeting.locationIds", 0, 50, PLACES),
     sized("Brief fields: keywords", BRIEFS, "campaign.targeting.keywords", 0, 50, {"text": "chair"}),
     Limit(
         "Brief fields: keyword text",
@@ -124,7 +128,7 @@ LIMITS = (
         Limit(f"Edit fields: ages, {one}", EDITS, f"targeting.{one}", (13, 65), (12, 66))
         for one in ("ageMin", "ageMax")
     ),
-    sized("Edit fields: genders", EDITS, "targeting.genders", 0, 3, "female"),
+    sized("Edit fields: genders", EDITS, "targeting.genders", 0, 3, ["female", "male", "unknown", "female"]),
     Limit(
         "Edit fields: radiusKm",
         EDITS,

@@ -42,7 +42,7 @@ LARGEST: Mapping[str, Any] = {
     "bid": "0.75",
     "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T08:00:00+01:00"},
     "targeting": {
-        "countries": ["US"] * 50,
+        "countries": [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"][:50],
         "locationIds": [f"city:24185{number:02d}" for number in range(50)],
         "keywords": [{"text": f"folding garden chair {number}", "match": "phrase"} for number in range(50)],
     },

@@ -17,6 +17,7 @@ from .served import NEVER, PREFIX, Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SECRET = "s3cr3t-value"
+MANY_COUNTRIES = [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"][:51]
 DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
 
 
@@ -88,7 +89,7 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/create", campaign(budget__currency="usd"), {("campaign.budget.currency", "malformed")}),
     ("POST", "/create", campaign(budget__period="weekly"), {("campaign.budget.period", "not_a_choice")}),
     ("POST", "/create", campaign(schedule__startAt="2030-01-15"), {("campaign.schedule.startAt", "malformed")}),
-    ("POST", "/create", campaign(targeting__countries=["US"] * 51), {("campaign.targeting.countries", "too_many")}),
+    ("POST", "/create", campaign(targeting__countries=MANY_COUNTRIES), {("campaign.targeting.countries", "too_many")}),
     ("POST", "/create", campaign(targeting__countries=["us"]), {("campaign.targeting.countries/0", "malformed")}),
     (
         "POST",
@@ -168,7 +169,7 @@ async def test_bodies(empty: Served, method: str, path: str, body: Any, issues: 
 ACCEPTED: list[tuple[str, Any]] = [
     ("/create", campaign(name="abc")),
     ("/create", campaign(name="x" * 100, budget__amount="0.000001", budget__currency="XXX")),
-    ("/create", campaign(targeting__countries=["US"] * 50, targeting__keywords=[{"text": "x" * 80}] * 50)),
+    ("/create", campaign(targeting__countries=MANY_COUNTRIES[:50], targeting__keywords=[{"text": "x" * 80}] * 50)),
     ("/create", campaign(creative__headline="x" * 300, creative__body="x" * 3000)),
     ("/create", campaign(creative__headlines=["x" * 30] * 15, creative__descriptions=["x" * 90] * 4)),
     ("/create", campaign(platform__specialAdCategories=["x"] * 10, schedule__startAt="2030-01-15T09:00:00.5+14:00")),

@@ -236,3 +236,62 @@ async def test_a_limit_that_is_taken_away_is_warned_of(server: Served) -> None:
     plan = await server.admin.post(at(server, "meta", "adGroup", group_id, "edit"), strategy, 201)
     assert plan["risk"] == "spend"
     assert plan["warnings"] == ["bid 0.75 is taken away: it limits nothing any more."]
+
+
+# -- all issues at once -------------------------------------------------------------------------------------------
+
+ROUNDS: list[tuple[str, dict[str, Any], set[str]]] = [
+    ("meta", {"name": "ab", "budget__currency": "EUR"}, {"name", "budget.currency"}),
+    (
+        "meta",
+        {
+            "targeting": {"countries": ["US"], "keywords": [{"text": "chairs"}]},
+            "creative__url": "ftp://shop.example",
+            "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-01-15T10:00:00Z"},
+        },
+        {"targeting.keywords", "creative.url", "schedule.endAt"},
+    ),
+    ("google", {"creative__existingId": "1"}, {"creative.headlines", "creative.descriptions", "creative.existingId"}),
+    ("reddit", {"name": "ab", "targeting": {"countries": ["us"]}, "bid": "0.0000001"}, {"name", "bid"}),
+]
+
+
+@pytest.mark.parametrize(("network", "changes", "paths"), ROUNDS)
+async def test_all_issues_come_at_once(server: Served, network: str, changes: dict[str, Any], paths: set[str]) -> None:
+    body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
+    for path in ("/validate-campaign", "/create"):
+        refused = await server.admin.refused("POST", path, body)
+        assert {f"campaign.{one}" for one in paths} <= {place for place, _ in refused}
+
+
+WRONG: list[dict[str, Any]] = [
+    {"name": "ab"},
+    {"goal": "fame"},
+    {"goal": "app_installs"},
+    {"budget": "20"},
+    {"budget__amount": "0.0000001"},
+    {"budget__period": "weekly"},
+    {"schedule": None},
+    {"schedule": {"startAt": "tomorrow"}},
+    {"schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-01-14T09:00:00Z"}},
+    {"targeting": {"countries": ["us"], "keywords": [{"text": ""}]}},
+    {"targeting": {"native": {"x": 1}}},
+    {"creative": {"existingId": 5, "headlines": ["a"]}},
+    {"platform": {"locale": "en"}},
+    {"bid": "x"},
+    {"unknown": 1},
+]
+
+
+@networks
+async def test_whatever_is_wrong_with_a_brief_is_told(server: Served, network: str) -> None:
+    for first in WRONG:
+        for second in WRONG:
+            other, changed = brief(network, **second), {one.split("__")[0] for one in second}
+            both = brief(network, **first) | {name: value for name, value in other.items() if name in changed}
+            body = {"accountId": server.accounts[network], "campaign": both}
+            answer = await server.admin.send("POST", "/validate-campaign", body)
+            assert answer.status_code in (200, 422), answer.text
+            if answer.status_code == 422:
+                issues = [(one["path"], one["code"]) for one in answer.json()["issues"]]
+                assert len(set(issues)) == len(issues)
