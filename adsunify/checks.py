@@ -53,7 +53,10 @@ def check(network: Network, account: Account, brief: CampaignBrief, now: datetim
         *_money(network, chosen, account, brief),
         *_dates(brief, now),
     ]
-    if not any(issue.code == "required" or issue.path.startswith(_SPANNED) for issue in issues):
+    if not issues:
+        for rule in chosen.rules:
+            issues.extend(rule(account, brief, now))
+    elif not any(issue.code == "required" or issue.path.startswith(_SPANNED) for issue in issues):
         told = {issue.path for issue in issues}
         issues += [one for one in _broken(chosen, account, brief, now) if one.path not in told]
     if issues:
@@ -66,11 +69,14 @@ _SPANNED = ("goal", "budget", "account")
 
 
 def _broken(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """What the rules say of a brief that is refused already; one that trips over what was refused says no more."""
     for rule in chosen.rules:
         try:
             yield from rule(account, brief, now)
         except InvalidInput as problem:
             yield from problem.issues
+        except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
+            continue
 
 
 def rest(

@@ -276,6 +276,7 @@ WRONG: list[dict[str, Any]] = [
     {"schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-01-14T09:00:00Z"}},
     {"targeting": {"countries": ["us"], "keywords": [{"text": ""}]}},
     {"targeting": {"native": {"x": 1}}},
+    {"targeting": {"locationIds": ["us:city:1", "10150"]}},
     {"creative": {"existingId": 5, "headlines": ["a"]}},
     {"platform": {"locale": "en"}},
     {"bid": "x"},
