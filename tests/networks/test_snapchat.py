@@ -128,7 +128,7 @@ def test_micros_are_held_exactly_and_yen_have_them_too() -> None:
 @pytest.mark.parametrize(
     ("changes", "geos"),
     [
-        ({"targeting__countries": ["GB", "GB"]}, [{"country_code": "gb"}]),
+        ({"targeting__countries": ["GB"]}, [{"country_code": "gb"}]),
         (
             {"targeting__countries": None, "targeting__locationIds": ["us:region:1", "us:region:2", "us:metro:3"]},
             [{"country_code": "us", "region_id": ["1", "2"]}, {"country_code": "us", "metro_id": ["3"]}],
