@@ -6,6 +6,7 @@ Names are those of the contract ("Edit body", "Mutation").
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
@@ -34,8 +35,8 @@ Items = Maybe[Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]]
 
 
 def _integral(value: Any) -> Any:
-    """To JSON, 20.0 is an integer."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    """To JSON, 20.0 is an integer, whichever way its digits were read."""
+    return int(value) if isinstance(value, float | Decimal) and abs(value) < 1000 and value == int(value) else value
 
 
 Age = Maybe[Annotated[int, Field(ge=13, le=65), BeforeValidator(_integral)]]

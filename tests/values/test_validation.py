@@ -11,6 +11,7 @@ import pytest
 from pydantic import Field
 
 from adsunify.brief import CampaignBrief
+from adsunify.change import EditBody
 from adsunify.errors import InvalidInput
 from adsunify.validation import FreeForm, Maybe, WireModel, read
 
@@ -164,3 +165,16 @@ def test_a_refusal_says_what_would_be_accepted(change, issue):
     with pytest.raises(InvalidInput) as refused:
         read(CampaignBrief, {name: value for name, value in brief.items() if value is not ...})
     assert [(one.path, one.message) for one in refused.value.issues] == issue
+
+
+@pytest.mark.parametrize("beside", ['{"id": "1", "name": "a", "radiusKm": 6.5}', '{"id": "1", "name": "a"}'])
+@pytest.mark.parametrize(("written", "taken"), [("59.0", True), ("5.9e1", True), ("59.5", False), ("1e9", False)])
+def test_a_whole_number_is_an_integer_however_it_is_written(beside, written, taken):
+    """Also where a number beside it has to be read anew for its digits."""
+    body = f'{{"targeting": {{"ageMax": {written}, "locations": [{beside}]}}, "fields": {{"name": "x"}}}}'
+    if taken:
+        assert read(EditBody, body).targeting.age_max == 59
+    else:
+        with pytest.raises(InvalidInput) as refused:
+            read(EditBody, body)
+        assert {issue.path for issue in refused.value.issues} == {"targeting.ageMax"}
