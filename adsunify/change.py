@@ -36,7 +36,7 @@ Items = Maybe[Annotated[tuple[Item, ...], Field(strict=False, max_length=500)]]
 
 def _integral(value: Any) -> Any:
     """To JSON, 20.0 is an integer, whichever way its digits were read."""
-    return int(value) if isinstance(value, float | Decimal) and abs(value) < 1000 and value == int(value) else value
+    return int(value) if isinstance(value, float | Decimal) and -999 < value < 999 and value == int(value) else value
 
 
 Age = Maybe[Annotated[int, Field(ge=13, le=65), BeforeValidator(_integral)]]
