@@ -44,7 +44,7 @@ def main() -> None:
 
 async def _crashed(url: str, engine: str, events: int, kills: int) -> dict[str, int]:
     async with world(url) as shop:
-        return await crashed(shop, url, events, WORKERS[engine], kills, after=80)
+        return await crashed(shop, url, events, WORKERS[engine], kills, after=40)
 
 
 async def _fairness(url: str, receivers: int, rounds: int) -> dict[str, float]:
