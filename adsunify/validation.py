@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, Self, TypeVar
@@ -132,6 +133,9 @@ def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
 def repeated(place: Location, values: Any) -> Iterator[Problem]:
     """Every value of a list, of the member at these names, that stands in it before; one too long is told as such."""
     many = values if isinstance(values, list | tuple) and len(values) <= MAX_COMPARED else ()
+    with suppress(TypeError):  # what was refused may hold anything
+        if len(set(many)) == len(many):
+            return
     for index, value in enumerate(many):
         if value in many[:index]:
             yield Problem((*place, index), "duplicate", "stands in the list already.")
