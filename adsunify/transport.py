@@ -30,7 +30,7 @@ from tenacity.wait import wait_random_exponential
 
 from .errors import NativeError, ProviderError, ProviderUnreadable, refused
 from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch
-from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled
+from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled, json_bytes
 
 Result = TypeVar("Result")
 
@@ -355,7 +355,7 @@ def encoded(encoding: Encoding, body: Json) -> tuple[bytes | None, str | None]:
     if encoding == "none":
         return None, None
     if encoding == "json":
-        return dumps(body).encode("utf-8"), "application/json"
+        return json_bytes(body), "application/json"
     fields = {name: _field(value, encoding == "form_json") for name, value in body.items()}
     if encoding == "multipart":
         return _multipart(fields)

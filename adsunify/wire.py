@@ -7,16 +7,19 @@ Answers of a network are hostile input: they are read only through the pointer f
 
 from __future__ import annotations
 
+import codecs
 import json
 import secrets
 from collections.abc import Callable, Generator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from json.encoder import encode_basestring_ascii
+from math import isfinite
 from operator import itemgetter
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
+import orjson
 from attrs import field, frozen
 
 from .errors import ProviderUnreadable
@@ -107,8 +110,70 @@ def _shallow(value: Json) -> Json:
     raise ValueError("the JSON is nested too deeply")
 
 
-# Decimals leave the C encoder as marked strings and are unwrapped afterwards. The mark is random per process, so no
-# caller can forge it; it never appears in the result.
+_JSON_ONLY = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_SUBCLASS
+
+
+def dumps(value: Json) -> str:
+    """Write JSON in compact form and ASCII, decimals exactly as they are, members in their order."""
+    return json_bytes(value).decode("ascii")
+
+
+def json_bytes(value: Json) -> bytes:
+    """As :func:`dumps`, the bytes."""
+    return _written(value, _JSON_ONLY, _compact)
+
+
+def canonical(value: Json) -> bytes:
+    """Write JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII."""
+    return _written(value, _JSON_ONLY | orjson.OPT_SORT_KEYS, _canonical)
+
+
+def quoted(text_: str) -> str:
+    """A JSON string literal."""
+    return encode_basestring_ascii(text_)
+
+
+def _written(value: Json, options: int, slow: json.JSONEncoder) -> bytes:
+    """By orjson in a tenth of the time where it can; byte for byte what the standard library's encoder writes."""
+    try:
+        found = orjson.dumps(value, _fragment, options)
+    except orjson.JSONEncodeError:  # integers beyond 64 bits, halves of characters, deep nesting, and what is no JSON
+        found = b""
+    if not found or (b"null" in found and _endless(value)):
+        return _unwrapped(slow.encode(value)).encode("ascii")
+    if found.isascii() and b"\x7f" not in found:
+        return found
+    return found.decode().encode("ascii", _ESCAPING).replace(b"\x7f", rb"\u007f")
+
+
+def _endless(value: Json) -> bool:
+    """Whether a float in it is no number, for which orjson writes null."""
+    if isinstance(value, dict):
+        return any(map(_endless, value.values()))
+    if isinstance(value, list | tuple):
+        return any(map(_endless, value))
+    return isinstance(value, float) and not isfinite(value)
+
+
+def _fragment(value: object) -> orjson.Fragment:
+    if isinstance(value, Decimal):
+        return orjson.Fragment(_plain(value))
+    raise TypeError(f"{type(value).__name__} is not JSON")
+
+
+_ESCAPING = "adsunify.escaping"
+
+
+def _escaped(refused: UnicodeError) -> tuple[str, int]:
+    assert isinstance(refused, UnicodeEncodeError)
+    return quoted(refused.object[refused.start : refused.end])[1:-1], refused.end
+
+
+codecs.register_error(_ESCAPING, _escaped)
+
+
+# Decimals leave the standard library's encoder as marked strings and are unwrapped afterwards. The mark is random per
+# process, so no caller can forge it; it never appears in the result.
 _mark = secrets.token_hex(16)
 _opening = f'"{_mark}'
 
@@ -139,21 +204,6 @@ def _encoder(sort_keys: bool) -> json.JSONEncoder:
 
 
 _compact, _canonical = _encoder(sort_keys=False), _encoder(sort_keys=True)
-
-
-def dumps(value: Json) -> str:
-    """Write JSON in compact form, decimals exactly as they are, members in their order."""
-    return _unwrapped(_compact.encode(value))
-
-
-def canonical(value: Json) -> bytes:
-    """Write JSON so that equal values give equal bytes: sorted members, compact, exact decimals, ASCII."""
-    return _unwrapped(_canonical.encode(value)).encode("ascii")
-
-
-def quoted(text_: str) -> str:
-    """A JSON string literal."""
-    return encode_basestring_ascii(text_)
 
 
 # -- requests and responses ---------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from adsunify.contract import Call, Endpoint
 from adsunify.errors import Unauthenticated
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
-from adsunify.wire import Json, dumps
+from adsunify.wire import Json, json_bytes
 
 from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Method, Reply, answer
 from .server import methods
@@ -99,7 +99,7 @@ def _sent(reply: Reply, headers: dict[str, str] | None = None) -> web.Response:
         return web.Response(status=reply.status, headers=headers)
     return web.Response(
         status=reply.status,
-        body=dumps(reply.body).encode("ascii"),
+        body=json_bytes(reply.body),
         content_type="application/json",
         headers=headers,
     )

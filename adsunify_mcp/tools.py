@@ -18,7 +18,7 @@ from adsunify.contract import BY_ID, Call, Endpoint
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
 from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
-from adsunify.wire import Json, dumps
+from adsunify.wire import Json, dumps, json_bytes
 
 from .search import LIMIT, UNREACHABLE, found, operations
 from .telling import APPROVAL, failed, result, waiting
@@ -110,7 +110,7 @@ async def _call_tool(door: Door, asked: CallArguments) -> Json:
     if unknown:
         raise InvalidInput([Issue(name, "unknown_property", "has no meaning for this operation.") for name in unknown])
     written = {name: value if isinstance(value, str) else dumps(value) for name, value in query.items()}
-    body = b"" if asked.body is None else dumps(asked.body).encode("ascii")
+    body = b"" if asked.body is None else json_bytes(asked.body)
     return dict(await door.call(endpoint, Call(path, written, body, asked.idempotency_key)))
 
 
@@ -179,7 +179,7 @@ async def _call(
     body: Json = None,
     key: str | None = None,
 ) -> Json:
-    written = b"" if body is None else dumps(body).encode("ascii")
+    written = b"" if body is None else json_bytes(body)
     endpoint: Endpoint = BY_ID[operation_id]
     return dict(await door.call(endpoint, Call(path or {}, query or {}, written, key)))
 

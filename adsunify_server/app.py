@@ -17,13 +17,13 @@ from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
+from adsunify.wire import json_bytes
 from adsunify_mcp import http as mcp
 
 from . import connect, health, oauth, pages, reference
 from .answering import Handler, answering
 from .metrics import REQUESTS, Requests
 from .problems import limits
-from .writing import written
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
@@ -97,7 +97,7 @@ def _handler(service: Service, endpoint: Endpoint) -> Handler:
             headers |= limits(standing.limit, standing.remaining, math.ceil(standing.full_in / 1000))
         return web.Response(
             status=answer.status,
-            body=written(answer.envelope()),
+            body=json_bytes(answer.envelope()),
             content_type="application/json",
             headers=headers,
         )

@@ -11,7 +11,7 @@ from adsunify.service import agents
 from adsunify.service.agents import OAuthError
 from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
-from adsunify.wire import Json, dumps, loads
+from adsunify.wire import Json, json_bytes, loads
 from adsunify_mcp.http import METADATA
 
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}
@@ -97,4 +97,4 @@ async def _form(request: web.Request) -> dict[str, str]:
 
 
 def _sent(status: int, body: Json) -> web.Response:
-    return web.Response(status=status, body=dumps(body).encode("ascii"), content_type="application/json", headers=OPEN)
+    return web.Response(status=status, body=json_bytes(body), content_type="application/json", headers=OPEN)

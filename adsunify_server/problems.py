@@ -9,7 +9,7 @@ from aiohttp import web
 
 from adsunify.errors import AdsunifyError, ProviderThrottled, RateLimited, Unauthenticated
 from adsunify.problems import described
-from adsunify.wire import dumps
+from adsunify.wire import json_bytes
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -37,8 +37,8 @@ def problem(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | 
     more = {**told_by_headers(error), **(headers or {})}
     if isinstance(error, Unauthenticated):
         more["WWW-Authenticate"] = 'Bearer realm="adsunify"'
-    body = dumps({**described(error), "requestId": request_id})
-    return web.Response(status=error.status, body=body.encode("ascii"), content_type=MEDIA_TYPE, headers=more)
+    body = json_bytes({**described(error), "requestId": request_id})
+    return web.Response(status=error.status, body=body, content_type=MEDIA_TYPE, headers=more)
 
 
 def told_by_headers(error: AdsunifyError) -> dict[str, str]:

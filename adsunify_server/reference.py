@@ -20,7 +20,7 @@ from adsunify.money import AMOUNT
 from adsunify.problems import CODES
 from adsunify.refusals import FORMS
 from adsunify.schedule import INSTANT
-from adsunify.wire import dumps
+from adsunify.wire import json_bytes
 
 from .examples import BODIES, ID, PATHS, QUERIES, sample
 from .openapi import STATUS_WORDS, document
@@ -63,7 +63,7 @@ def add_routes(app: web.Application, base_url: str) -> None:
 
     @cache
     def written() -> bytes:
-        return dumps(document(base_url)).encode("ascii")
+        return json_bytes(document(base_url))
 
     @cache
     def page() -> web.Response:

@@ -14,7 +14,7 @@ from adsunify.contract import BY_ID, Call
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
-from adsunify.wire import Json, dumps
+from adsunify.wire import Json, json_bytes
 
 from .doors import Door, open_door
 from .records import Account, Brief, Connection, Operation
@@ -94,7 +94,7 @@ class AsyncAds:
         door = self.door
         if operation_id not in BY_ID:
             raise refused("operationId", "choice", f"There is no such operation; there are {', '.join(BY_ID)}.")
-        data = b"" if body is None else dumps(body).encode("ascii")
+        data = b"" if body is None else json_bytes(body)
         return await door.call(BY_ID[operation_id], Call(path or {}, query or {}, data, idempotency_key))
 
     # -- discovery and accounts --------------------------------------------------------------------------------

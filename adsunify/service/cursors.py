@@ -13,7 +13,7 @@ from attrs import frozen
 
 from adsunify.errors import refused
 from adsunify.vault import KeyRing
-from adsunify.wire import Json, canonical, dumps, loads
+from adsunify.wire import Json, canonical, json_bytes, loads
 
 Row = TypeVar("Row")
 MARK_BYTES = 16
@@ -44,7 +44,7 @@ def signed(ring: KeyRing, account_id: str, asked: Json, position: Position | Non
     """The cursor of a position, None at the end."""
     if position is None:
         return None
-    raw = dumps([position.native, position.shown]).encode("ascii")
+    raw = json_bytes([position.native, position.shown])
     mark = _mark(ring.keys[ring.newest], account_id, asked, raw)
     return base64.urlsafe_b64encode(mark + raw).rstrip(b"=").decode("ascii")
 

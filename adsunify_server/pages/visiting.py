@@ -25,7 +25,7 @@ from adsunify.service import signing_in
 from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
 from adsunify.service.signing_in import Tries, Visitor
-from adsunify.wire import Json, dumps
+from adsunify.wire import Json, json_bytes
 from adsunify_server.problems import told_by_headers
 
 from .rendering import rendered
@@ -115,7 +115,7 @@ class Visit:
 
     async def ask(self, operation_id: str, body: Json = None, *, query: Any = None, **path: str) -> Any:
         """Call a use case of the contract as the person, under its access rule; the data of the answer."""
-        sent = b"" if body is None else dumps(body).encode("ascii")
+        sent = b"" if body is None else json_bytes(body)
         answer = await call(self.service, self.actor, BY_ID[operation_id], Call(path, query or {}, sent))
         return answer.data
 

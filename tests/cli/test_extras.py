@@ -23,7 +23,7 @@ sys.meta_path.insert(0, Missing())
 from adsunify.cli import main
 main()
 """
-SERVER = "aiohttp,jinja2,orjson"
+SERVER = "aiohttp,jinja2"
 
 
 def run(missing: str, *arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:

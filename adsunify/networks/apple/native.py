@@ -12,7 +12,7 @@ from adsunify.errors import InvalidInput, ProviderUnreadable, refused
 from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of
 from adsunify.schedule import instant
 from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, dumps, identifier, need, read, rows, text
+from adsunify.wire import Json, Request, Response, identifier, json_bytes, need, read, rows, text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
@@ -172,7 +172,7 @@ def client_secret(client_id: str, team_id: str, key_id: str, pem: str, now: int)
 
 
 def _part(value: Json) -> str:
-    return _text(dumps(value).encode())
+    return _text(json_bytes(value))
 
 
 def _text(content: bytes) -> str:
