@@ -1,4 +1,4 @@
-"""The servers that are compared, each in a process of its own: ours, aiohttp's hello, FastAPI's validate route.
+"""The servers that are compared, each in a process of its own: ours, the least one, aiohttp's hello, FastAPI's route.
 
 Prints ``{"port"}`` when it answers, and ends when its input ends. The line ``"profile"`` starts a profile of the event
 loop's thread, ``"report"`` prints what it found.
@@ -22,6 +22,7 @@ from aiohttp import web
 from adsunify_server.app import application
 from adsunify_server.listening import Runner
 
+from . import least
 from .floor import Campaign
 from .measuring import profile_text
 from .world import opened
@@ -31,17 +32,28 @@ SHUTDOWN_SECONDS = 1.0
 
 def main() -> None:
     kind, *arguments = sys.argv[1:]
-    servers: dict[str, Callable[..., Any]] = {"ours": ours, "hello": hello, "fastapi": fastapi}
+    servers: dict[str, Callable[..., Any]] = {"ours": ours, "least": the_least, "hello": hello, "fastapi": fastapi}
     asyncio.run(_run(servers[kind], *arguments))
 
 
 async def _run(serving: Callable[..., Any], *arguments: str) -> None:
-    listening = socket.create_server(("127.0.0.1", 0), backlog=128)
+    listening = _listening()
     ended = asyncio.Event()
     async with serving(listening, *arguments):
         threading.Thread(target=_told, args=(asyncio.get_running_loop(), ended), daemon=True).start()
         print(json.dumps({"port": listening.getsockname()[1]}), flush=True)
         await ended.wait()
+
+
+def _listening() -> socket.socket:
+    """A socket that says which protocol it is: asyncio turns Nagle's delay off only where it knows that it is TCP.
+
+    aiohttp does that itself; uvicorn would answer 40 ms late.
+    """
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening.bind(("127.0.0.1", 0))
+    listening.listen(128)
+    return listening
 
 
 def _told(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
@@ -76,6 +88,15 @@ async def ours(listening: socket.socket, database: str) -> AsyncIterator[None]:
     async with _answering(runner, listening):
         yield
     await service.close()
+
+
+@asynccontextmanager
+async def the_least(listening: socket.socket, account_id: str, brief: str) -> AsyncIterator[None]:
+    async with (
+        least.application(account_id, json.loads(brief)) as app,
+        _answering(web.AppRunner(app, access_log=None), listening),
+    ):
+        yield
 
 
 @asynccontextmanager

@@ -1,6 +1,7 @@
 """Section 2: requests a second of one process on one core, with 16 connections, against aiohttp's hello.
 
-Auth, scope, envelope, checks and commits are all in ours; the peer answers five bytes.
+Auth, scope, envelope, checks and commits are all in ours; the peer answers five bytes. How near to it anything on this
+stack can come is shown beside (:mod:`.least`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from attrs import define, frozen
 
+from .least import OPERATION, TOKEN
 from .load import PLACE
 from .measuring import Result, at_least, at_most, in_turns, judged, not_installed, peer, unmeasured
 from .preparing import briefs
@@ -25,6 +27,7 @@ CONNECTIONS = 16
 OPERATIONS = 200
 API = "/api/v1/ads"
 HELLO = "aiohttp hello"
+LEAST = "the least"
 FASTAPI = "FastAPI + uvicorn, a model with the same members, no auth, no plan"
 
 
@@ -74,6 +77,23 @@ AIMS = (
         ],
     ),
 )
+
+
+def _least(world: World) -> dict[str, str]:
+    """For each of the aims, the same request to the least server."""
+    token = {"Authorization": f"Bearer {TOKEN}"}
+    keyed = token | {"Idempotency-Key": PLACE}
+    return dict(
+        zip(
+            [aim.name for aim in AIMS],
+            [
+                http("GET", f"/operations/{OPERATION}", token),
+                http("POST", "/validate-campaign", token, _campaign(world)),
+                http("POST", "/create", keyed, _campaign(world)),
+            ],
+            strict=True,
+        )
+    )
 
 
 @define
@@ -129,6 +149,11 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
         loaded = {aim.name: Loaded(ours, load, aim.requests(world, ids), []) for aim in AIMS}
         loaded[HELLO] = Loaded(hello, load, [http("GET", "/")], [])
         against_fastapi = engine == "sqlite"
+        if against_fastapi:
+            brief = json.dumps(briefs()[NETWORK])
+            least = running.enter_context(process("server", "least", world.account.id, brief, core=SERVER_CORE))
+            for name, request in _least(world).items():
+                loaded[f"{LEAST}: {name}"] = Loaded(least, load, [request], [])
         missing = next((name for name in ("fastapi", "uvicorn") if peer(name) is None), None)
         if against_fastapi and missing is None:
             other = running.enter_context(process("server", "fastapi", core=SERVER_CORE))
@@ -139,6 +164,9 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
             yield judged(name, aim.name, HELLO, samples[aim.name], samples[HELLO], at_least(aim.goal), explain)
             mine, theirs = loaded[aim.name].p99[-rounds:], loaded[HELLO].p99[-rounds:]
             yield judged(f"p99 of {name}", aim.name, HELLO, mine, theirs, at_most(2.5))
+        for name in [name for name in loaded if name.startswith(LEAST)]:
+            yield judged(name, name, HELLO, samples[name], samples[HELLO], None)
+            yield judged(f"p99 of {name}", name, HELLO, loaded[name].p99[-rounds:], loaded[HELLO].p99[-rounds:], None)
         if against_fastapi:
             validate, limit = AIMS[1].name, at_least(1.3)
             name = f"{validate} against FastAPI"
