@@ -77,13 +77,28 @@ CODES: Mapping[str, tuple[int, str]] = {
 }
 """Every code of a problem, with its status and what it means. They are stable; others may be added."""
 
+TITLES: Mapping[str, str] = {
+    "provider_rejected": "The network refused",
+    "provider_token_refused": "The network refused the account's token",
+    "provider_throttled": "The network asks to wait",
+    "not_sent": "The network was not reached",
+    "outcome_unknown": "Nobody knows whether it was done",
+    "operation_stalled": "Nobody knows whether it was done",
+    "operation_expired": "The time for review and execution is over",
+    "operation_cancelled": "The operation was cancelled",
+    "operation_succeeded": "The operation was executed already",
+    "operation_running": "The operation is being executed",
+    "approval_required": "A person must approve",
+}
+"""The title of a problem, where that of its class says too little."""
+
 
 def described(error: AdsunifyError) -> dict[str, Any]:
     """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""
     inside = error.status >= 500
     problem: dict[str, Any] = {
         "type": TYPE + error.code,
-        "title": error.title,
+        "title": TITLES.get(error.code, error.title),
         "status": error.status,
         "detail": f"{error.title}; the reason is in the log." if inside else error.message,
         "code": error.code,

@@ -95,7 +95,7 @@ def _extra_issues(declared: Sequence[Extra], network: str, name: str, value: str
         accepted = f"accepts {', '.join(settable)}" if settable else "has no extra that can be set"
         yield Issue(name, "unknown_extra", f"{what}; an account of {network} {accepted}.")
     elif value is not None and settable[name].choices and value not in settable[name].choices:
-        yield Issue(name, "not_a_choice", f"is one of {', '.join(settable[name].choices)}.")
+        yield Issue(name, "not_a_choice", f"must be one of {', '.join(settable[name].choices)}.")
     elif value is not None and len(value) > LONGEST_EXTRA:
         yield Issue(name, "length", f"has at most {LONGEST_EXTRA} characters.")
 

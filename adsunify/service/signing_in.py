@@ -234,7 +234,7 @@ def _named(visitor: Visitor) -> str:
 def _role(role: str) -> Role:
     chosen = next((one for one in ROLES if one == role), None)
     if chosen is None:
-        raise refused("role", "not_a_choice", "is viewer, member or admin.")
+        raise refused("role", "not_a_choice", "must be viewer, member or admin.")
     return chosen
 
 
@@ -247,7 +247,7 @@ async def invite(service: Service, actor: Actor, email: str, role: str) -> Json:
     address = email.strip().lower()
     local, at, domain = address.rpartition("@")
     if not (local and at and domain) or len(address) > LONGEST_EMAIL or not address.isprintable() or " " in address:
-        raise refused("email", "malformed", "is an e-mail address.")
+        raise refused("email", "malformed", "must be an e-mail address.")
     chosen = _role(role)
     token = secrets.token_urlsafe(32)
     kept = await service.store.write(

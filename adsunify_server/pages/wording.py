@@ -53,18 +53,6 @@ STATES: Mapping[str, str] = {
 }
 """What became of a step; other states say it themselves."""
 PERIODS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
-TITLES: Mapping[str, str] = {
-    "provider_rejected": "The network refused",
-    "provider_token_refused": "The network refused the account's token",
-    "provider_throttled": "The network asks to wait",
-    "not_sent": "The network was not reached",
-    "operation_expired": "The time for review and execution is over",
-    "operation_cancelled": "The operation was cancelled",
-    "operation_succeeded": "The operation was executed already",
-    "operation_running": "The operation is being executed",
-    "approval_required": "A person must approve",
-}
-"""The heading of a problem, where its class alone says too little."""
 
 
 def starts(operation: Mapping[str, Any]) -> bool:
@@ -87,11 +75,6 @@ def about(operation: Mapping[str, Any]) -> str:
     kind = "create" if operation["action"] == "create" else "start" if starts(operation) else ""
     now = state(operation)
     return ABOUT[kind][0 if now in ("prepared", "running") else 1 if now == "succeeded" else 2]
-
-
-def title(problem: Mapping[str, Any]) -> str:
-    """The heading of a problem."""
-    return TITLES.get(problem["code"]) or str(problem["title"])
 
 
 def said(problem: Mapping[str, Any]) -> str | None:

@@ -172,9 +172,9 @@ def test_extras_that_the_network_declares(networks: Any, served: Any, place: Cal
     before = shown()
     changed = store.ads("admin", "account", account, "createFlow=smart_plus", "--json")
     if changed.code:
-        assert "is one of" in changed.err
+        assert "must be one of" in changed.err
     for wrong, words in (
-        ("createFlow=nonsense", "is one of auto"),
+        ("createFlow=nonsense", "must be one of auto"),
         ("ownerBcId=1", "cannot be set"),
         ("flow=auto", "accepts createFlow"),
     ):

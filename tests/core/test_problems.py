@@ -1,9 +1,9 @@
-"""How long to wait goes over the wire and comes back."""
+"""What problem details say: how long to wait goes over the wire and comes back, titles suit their codes."""
 
 from __future__ import annotations
 
-from adsunify.errors import ProviderThrottled
-from adsunify.problems import CODES, described, error_from
+from adsunify.errors import OperationError, ProviderThrottled
+from adsunify.problems import CODES, TITLES, described, error_from
 
 
 def test_a_wait_survives_the_wire() -> None:
@@ -13,3 +13,11 @@ def test_a_wait_survives_the_wire() -> None:
     assert told["code"] in CODES
     again = error_from(told)
     assert isinstance(again, ProviderThrottled) and again.retry_after == 2.5
+
+
+def test_a_code_has_its_own_title_where_that_of_the_class_would_mislead() -> None:
+    assert set(TITLES) <= set(CODES)
+    unknown = described(OperationError("The answer was lost.", code="outcome_unknown", outcome="unknown"))
+    assert unknown["title"] == "Nobody knows whether it was done"
+    other = described(OperationError("The account is disconnected.", code="account_disconnected"))
+    assert other["title"] == OperationError.title
