@@ -135,9 +135,9 @@ class CampaignBrief(RuledModel):
             problems.append(Problem(("bid",), *_ZERO))
         if members.schedule.end_at and _ends_too_early(members.schedule):
             problems.append(Problem(("schedule", "endAt"), "out_of_range", "must be later than schedule.startAt."))
-        for name in _ONCE:
+        for name, location in _ONCE.items():
             if values := getattr(members.targeting, name):
-                problems += repeated(("targeting", to_camel(name)), values)
+                problems += repeated(location, values)
         if members.targeting.native is not None:
             problems += _conflicts(
                 "targeting", members.targeting, _REPLACED, "cannot be combined with targeting.native."
@@ -148,7 +148,7 @@ class CampaignBrief(RuledModel):
 
 
 _ZERO = ("out_of_range", "must be greater than 0.")
-_ONCE = ("countries", "location_ids")
+_ONCE = {"countries": ("targeting", "countries"), "location_ids": ("targeting", "locationIds")}
 _REPLACED = ("countries", "location_ids")
 _INHERITED = ("headlines", "descriptions")
 """Copy that every existing creative brings along. A file brings none: a video (TikTok) no text, address or cover, an
