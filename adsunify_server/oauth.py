@@ -30,7 +30,7 @@ def add_routes(app: web.Application, service: Service) -> None:
 
     async def register(request: web.Request) -> web.Response:
         try:
-            asked = loads(await request.read())
+            asked = loads(await _body(request))
         except ValueError:
             asked = None
         if not isinstance(asked, Mapping):
@@ -79,12 +79,19 @@ def _told(answer: Answer) -> Answer:
     return handle
 
 
+async def _body(request: web.Request) -> bytes:
+    try:
+        return await request.read()
+    except web.RequestPayloadError:
+        raise OAuthError("invalid_request", "The body is not what its Content-Encoding says.") from None
+
+
 async def _form(request: web.Request) -> dict[str, str]:
     """The members of a form; one that is given twice, or that is no text, is refused."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise OAuthError("invalid_request", "The body is application/x-www-form-urlencoded.")
     try:
-        text = (await request.read()).decode("ascii")
+        text = (await _body(request)).decode("ascii")
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=50, errors="strict")
     except ValueError:
         raise OAuthError("invalid_request", "The body is no form in UTF-8.") from None

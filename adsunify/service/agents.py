@@ -7,6 +7,7 @@ Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (lo
 from __future__ import annotations
 
 import hmac
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -36,6 +37,8 @@ GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
 UNUSED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 """A client that nobody allowed anything by then is forgotten; anybody can register as many as he likes."""
 LONGEST_NAME, MOST_REDIRECTS, LONGEST_REDIRECT = 100, 10, 2000
+CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+"""SHA-256 in base64url."""
 LOOPBACK = ("127.0.0.1", "[::1]", "localhost")
 
 OAuthCode = Literal[
@@ -199,7 +202,7 @@ async def asked(service: Service, query: Mapping[str, str]) -> Asked:
         raise NotFound("This application or its address is not registered here.")
     if query.get("response_type") != "code":
         raise OAuthError("unsupported_response_type", "response_type is code.")
-    if query.get("code_challenge_method") != "S256" or len(query.get("code_challenge", "")) != 43:
+    if query.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(query.get("code_challenge", "")):
         raise OAuthError("invalid_request", "PKCE is required: code_challenge with code_challenge_method S256.")
     scopes = set(query.get("scope", READ).split())
     if scopes - {READ, WRITE}:
@@ -255,12 +258,19 @@ def _back(service: Service, redirect: str, state: str | None, **answer: str) -> 
 
 async def exchange(service: Service, form: Mapping[str, str]) -> dict[str, Json]:
     """The token endpoint: a code or a refresh token for new tokens; raises OAuthError."""
-    kind = form.get("grant_type")
+    kind = _given(form, "grant_type")
     if kind == "authorization_code":
-        return await _redeemed(service, form, form.get("code", ""), "code")
+        return await _redeemed(service, form, _given(form, "code"), "code")
     if kind == "refresh_token":
-        return await _redeemed(service, form, form.get("refresh_token", ""), "refresh")
+        return await _redeemed(service, form, _given(form, "refresh_token"), "refresh")
     raise OAuthError("unsupported_grant_type", "grant_type is authorization_code or refresh_token.")
+
+
+def _given(form: Mapping[str, str], name: str) -> str:
+    value = form.get(name)
+    if not value:
+        raise OAuthError("invalid_request", f"{name} is missing.")
+    return value
 
 
 async def _redeemed(
@@ -318,8 +328,8 @@ def _proven(found: TokenRecord, form: Mapping[str, str]) -> bool:
 
 
 async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
-    """RFC 7009: end the grant of a token; one that is not known is no error."""
-    await service.store.write(agents.end, hashed(form.get("token", "")), service.store.clock)
+    """RFC 7009: end the grant of a token; one that is not known is no error, but none is. Raises OAuthError."""
+    await service.store.write(agents.end, hashed(_given(form, "token")), service.store.clock)
 
 
 async def actor(service: Service, token: str) -> Actor | None:

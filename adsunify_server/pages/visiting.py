@@ -102,7 +102,7 @@ class Visit:
             raise Forbidden(FORGED)
         try:
             sent = await self.request.post()
-        except (ValueError, LookupError):  # bytes that are no text, or of no encoding that there is
+        except (ValueError, LookupError, web.RequestPayloadError):  # no text, or in no encoding that there is
             raise Forbidden(FORGED) from None
         self.form = stored({name: value for name, value in sent.items() if isinstance(value, str)})
         if self.fresh or not hmac.compare_digest(self.form.get("csrf", "").encode("utf-8"), self.csrf.encode("ascii")):

@@ -60,6 +60,9 @@ async def test_what_cannot_be_registered(empty: Served, body: Any, error: str) -
         ({"response_type": "token"}, "unsupported_response_type"),
         ({"code_challenge_method": "plain"}, "invalid_request"),
         ({"code_challenge": ""}, "invalid_request"),
+        ({"code_challenge": "A" * 42}, "invalid_request"),
+        ({"code_challenge": "A" * 42 + "="}, "invalid_request"),
+        ({"code_challenge": "é" * 43}, "invalid_request"),
         ({"scope": "ads:read admin"}, "invalid_scope"),
         ({"resource": "https://elsewhere.example/api/mcp"}, "invalid_target"),
     ],
@@ -173,6 +176,32 @@ async def test_what_is_no_form(empty: Served, body: bytes) -> None:
         for kind in ("application/x-www-form-urlencoded", "application/x-www-form-urlencoded; charset=nothing"):
             answer = await empty.http.post(path, content=body, headers={"Content-Type": kind})
             assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["register", "token", "revoke"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
+async def test_a_body_that_is_not_what_its_encoding_says(empty: Served, path: str, encoding: str) -> None:
+    kind = "application/json" if path == "register" else "application/x-www-form-urlencoded"
+    headers = {"Content-Type": kind, "Content-Encoding": encoding, "Connection": "close"}
+    answer = await empty.http.post(f"/oauth/{path}", content=b"no such thing", headers=headers)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [
+        ("token", {"refresh_token": "x"}),
+        ("token", {"grant_type": "authorization_code"}),
+        ("token", {"grant_type": "authorization_code", "code": ""}),
+        ("token", {"grant_type": "refresh_token"}),
+        ("revoke", {"access_token": "x"}),
+        ("revoke", {"token": ""}),
+    ],
+)
+async def test_what_is_missing_is_said(empty: Served, path: str, form: dict[str, str]) -> None:
+    """Whoever misspells a parameter must not think that his grant has ended."""
+    answer = await empty.http.post(f"/oauth/{path}", data={"client_id": "x", **form})
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 
 
 # -- tokens -------------------------------------------------------------------------------------------------------
