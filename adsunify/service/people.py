@@ -218,6 +218,8 @@ def _new_password(connection: Connection, workspace: str, email: str, password_h
 async def remove(store: Store, workspace: str, email: str) -> dict[str, Json]:
     """Take a member out of a workspace: his sessions, grants and keys there stop at once, for good.
 
+    Invitations of his that are open still are used up: he could come back with one.
+
     Raises NotFound, InvalidInput for the last admin.
     """
     return await store.write(_remove, workspace, email, store.clock)
@@ -230,6 +232,7 @@ def _remove(connection: Connection, workspace: str, email: str, clock: Clock) ->
     keys.revoke_all(connection, home.id, person.id, clock)
     agents.revoke_all(connection, home.id, person.id, clock)
     sessions.leave(connection, person.id, home.id)
+    sessions.withdraw(connection, home.id, person.email, clock)
     return {"workspaceId": home.id, "userId": person.id, "email": person.email, "removed": True}
 
 

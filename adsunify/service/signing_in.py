@@ -94,13 +94,20 @@ class Visitor:
 
 
 async def sign_in(service: Service, tries: Tries, email: str, password: str, source: str) -> str:
-    """A new session's token. Raises Unauthenticated, TooManyTries. ``source``: the network address of the browser."""
+    """A new session's token. Raises Unauthenticated, TooManyTries, Conflict.
+
+    ``source``: the network address of the browser.
+    """
     person = await _known(service, tries, email, password, source)
     token = secrets.token_urlsafe(32)
-    await service.store.write(
-        sessions.create, hashed(token), person.id, None, SESSION_MILLISECONDS, service.store.clock
-    )
+    await service.store.write(_begin, person, hashed(token), service.store.clock)
     return token
+
+
+def _begin(connection: Connection, person: UserRecord, session_hash: str, clock: Clock) -> None:
+    if not people.has_password(connection, person.id, person.password_hash):
+        raise Conflict("The password was changed at this moment; sign in with the new one.", code="password_changed")
+    sessions.create(connection, session_hash, person.id, None, SESSION_MILLISECONDS, clock)
 
 
 async def _known(service: Service, tries: Tries, email: str, password: str, source: str) -> UserRecord:
@@ -171,7 +178,7 @@ async def change_password(
 def _replace(
     connection: Connection, person: UserRecord, hash_: str, session_hash: str, home: str | None, clock: Clock
 ) -> None:
-    if people.user(connection, person.id).password_hash != person.password_hash:
+    if not people.has_password(connection, person.id, person.password_hash):
         raise Conflict("The password was changed at this moment; sign in with the new one.", code="password_changed")
     people.set_password(connection, person.id, hash_)
     sessions.end_all(connection, person.id)
@@ -320,7 +327,7 @@ def _join(
     """``kept``: the hash that the given password matched; ``new``: that of a password to be set."""
     asked = _standing(connection, sessions.use_invitation(connection, token_hash, clock))
     person = people.ensure_user(connection, asked.email, clock)
-    if not visiting and person.password_hash != kept:
+    if not visiting and not people.has_password(connection, person.id, kept):
         raise Conflict("The password was changed at this moment; open the invitation again.", code="password_changed")
     if new is not None:
         if sessions.homes(connection, person.id):  # the link alone must not open what he has elsewhere

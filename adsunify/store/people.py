@@ -55,6 +55,7 @@ _WORKSPACES = select(workspaces).order_by(workspaces.c.name)
 _WORKSPACE_FOR_UPDATE = _WORKSPACE.with_for_update()
 _WORKSPACE_NAMED = select(workspaces).where(workspaces.c.name == bindparam("the_name"))
 _USER = select(users).where(users.c.id == bindparam("the_id"))
+_USER_FOR_UPDATE = _USER.with_for_update()
 _USER_WITH_EMAIL = select(users).where(users.c.email == bindparam("the_email"))
 _MEMBERSHIP = select(memberships).where(
     memberships.c.workspace_id == bindparam("of_workspace"), memberships.c.user_id == bindparam("of_user")
@@ -142,6 +143,12 @@ def user_with_email(connection: Connection, email: str) -> UserRecord | None:
 def set_password(connection: Connection, user_id: str, password_hash: str) -> None:
     """Give a user another password. Raises NotFound."""
     _one(connection.execute(_SET_PASSWORD, {"the_id": user_id, "new_hash": password_hash}).one_or_none())
+
+
+def has_password(connection: Connection, user_id: str, password_hash: str | None) -> bool:
+    """Whether this is what the user's password is kept as, still. The answer holds until the transaction ends."""
+    kept = UserRecord(**_one(connection.execute(_USER_FOR_UPDATE, {"the_id": user_id}).one_or_none())._mapping)
+    return kept.password_hash == password_hash
 
 
 def set_membership(connection: Connection, workspace_id: str, user_id: str, role: Role, clock: Clock) -> None:

@@ -134,6 +134,15 @@ _OPEN = (
     invitations.c.expires_at > bindparam("now"),
 )
 _INVITATION = select(invitations).where(*_OPEN)
+_WITHDRAW = (
+    update(invitations)
+    .where(
+        invitations.c.workspace_id == bindparam("of_workspace"),
+        invitations.c.email == bindparam("of_email"),
+        invitations.c.used_at.is_(None),
+    )
+    .values(used_at=bindparam("now"))
+)
 _USE = update(invitations).where(*_OPEN).values(used_at=bindparam("now")).returning(invitations)
 
 
@@ -173,3 +182,8 @@ def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> Inv
     """Use an invitation up: of all who try, one gets the record. None: unknown, used or over."""
     row = connection.execute(_USE, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
+
+
+def withdraw(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
+    """Use up every invitation of an e-mail address into a workspace, so that nobody joins with one."""
+    connection.execute(_WITHDRAW, {"of_workspace": workspace_id, "of_email": email, "now": clock.now()})

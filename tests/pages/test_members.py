@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.service.people import add
+from adsunify.errors import NotFound
+from adsunify.service.people import add, remove
+from adsunify.service.signing_in import Tries, accept, invite
 from tests.server.served import Served
 
 from .browsing import Browser, browser, email
@@ -56,6 +58,18 @@ async def test_removed(site: Served) -> None:
         assert (await person.http.get(f"{site.base_url}/api/v1/ads/accounts", headers=asked)).status_code == 401
         await person.open("/operations")
         assert person.path == "/sign-in"
+
+
+async def test_an_invitation_does_not_bring_back_who_was_removed(both: Served) -> None:
+    """He may have more than one: the form was sent twice, or another admin invited him, too."""
+    address, service = "twice@shop.example", both.service
+    first, second = [str((await invite(service, both.people["admin"].actor, address, "admin"))["url"]) for _ in "12"]
+    await accept(service, Tries(), first.rpartition("/")[2], FIRST, "127.0.0.1")
+    await remove(service.store, "shop", address)
+    with pytest.raises(NotFound):
+        await accept(service, Tries(), second.rpartition("/")[2], FIRST, "127.0.0.1")
+    again = str((await invite(service, both.people["admin"].actor, address, "viewer"))["url"])
+    assert await accept(service, Tries(), again.rpartition("/")[2], FIRST, "127.0.0.1")
 
 
 async def test_the_last_admin_stays(site: Served) -> None:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
+from typing import Literal
 
 import pytest
 from attrs import evolve
 from sqlalchemy import select
 
-from adsunify.errors import Unauthenticated
+from adsunify.errors import Conflict, Unauthenticated
 from adsunify.service import signing_in
-from adsunify.service.people import add, found
+from adsunify.service.people import add, found, new_password
 from adsunify.service.signing_in import SESSION_MILLISECONDS, TooManyTries, Tries
 from adsunify.store import people
 from adsunify.store.schema import sessions
@@ -143,6 +145,31 @@ async def test_guessing_is_limited(site: Served) -> None:
         tries.take(f"{number}@x.example", "10.0.0.3", now)
     with pytest.raises(TooManyTries):
         tries.take("c@x.example", "10.0.0.3", now)
+
+
+class Gate(asyncio.Semaphore):
+    """Where a try waits, and something happens meanwhile."""
+
+    def __init__(self, happens: Callable[[], Awaitable[object]]) -> None:
+        super().__init__()
+        self.happens = happens
+
+    async def acquire(self) -> Literal[True]:
+        await self.happens()
+        return await super().acquire()
+
+
+async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served) -> None:
+    """The sessions that a new password ends are all: none begins late with the old one."""
+    store = both.service.store
+    await add(store, "shop", "slow@shop.example", "member", "the old password")
+
+    async def changed() -> None:
+        await new_password(store, "shop", "slow@shop.example", "the new password")
+
+    with pytest.raises(Conflict) as refused:
+        await signing_in.sign_in(both.service, Tries(Gate(changed)), "slow@shop.example", "the old password", "::1")
+    assert refused.value.code == "password_changed"
 
 
 async def test_who_was_right_begins_anew(site: Served) -> None:
