@@ -28,11 +28,11 @@ FORM = "an ISO 8601 instant with Z or an offset, such as 2027-03-01T08:00:00Z"
 
 Style = Literal["zulu", "milliseconds", "offset", "space"]
 
-_STYLES: dict[Style, str] = {
-    "zulu": "{}T{}Z",
-    "milliseconds": "{}T{}.000Z",
-    "offset": "{}T{}+0000",  # Meta
-    "space": "{} {}",  # TikTok: UTC without saying so
+_STYLES: dict[Style, tuple[str, str]] = {  # what stands between date and time, and after them
+    "zulu": ("T", "Z"),
+    "milliseconds": ("T", ".000Z"),
+    "offset": ("T", "+0000"),  # Meta
+    "space": (" ", ""),  # TikTok: UTC without saying so
 }
 
 # What the machine's database also holds: its own zone, no zone, and variants that count leap seconds.
@@ -64,8 +64,8 @@ def utc_text(moment: datetime, style: Style = "zulu") -> str:
     """
     if moment.tzinfo is None:
         raise ValueError("a datetime without zone names no instant")
-    utc = moment.astimezone(UTC)
-    return _STYLES[style].format(utc.date().isoformat(), utc.time().isoformat("seconds"))
+    between, after = _STYLES[style]
+    return moment.astimezone(UTC).isoformat(between, "seconds").removesuffix("+00:00") + after
 
 
 def zone(name: str, path: str = "account.timezone") -> ZoneInfo:
