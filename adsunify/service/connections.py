@@ -39,9 +39,10 @@ LINK_MILLISECONDS = 10 * 60 * 1000
 
 @frozen
 class Going:
-    """Where the browser goes next, and the cookie that ties the network's answer to it."""
+    """Where the browser goes next, and the cookie that ties the network's answer to it; ``state`` comes with both."""
 
     url: str
+    state: str
     cookie: str
 
 
@@ -103,7 +104,7 @@ async def begin(service: Service, token: str) -> Going:
         LINK_MILLISECONDS,
         clock,
     )
-    return Going(service.settings.address(url), cookie)
+    return Going(service.settings.address(url), state, cookie)
 
 
 def _use_link(connection: Connection, token: str, clock: Clock) -> ConsentRecord:
@@ -131,14 +132,18 @@ def redirect_uri(service: Service, network: str) -> str:
     return f"{service.settings.base_url}/connect/callback/{network}"
 
 
+def state_of(answer: Mapping[str, str]) -> str:
+    """The state that a network's answer names; empty where it names none."""
+    return answer.get("state") or answer.get("oauth_token") or answer.get("denied") or ""
+
+
 async def finish(service: Service, network: str, answer: Mapping[str, str], cookie: str) -> Json:
     """Take the network's answer: exchange the code, find the accounts, keep them; returns the connection.
 
     Raises NotFound for a state that is unknown, used or over, Forbidden where its maker is no admin any more,
     InvalidInput for a refused consent.
     """
-    correlated = answer.get("state") or answer.get("oauth_token") or answer.get("denied") or ""
-    state = await service.store.write(consents.use, "state", hashed(correlated), service.store.clock)
+    state = await service.store.write(consents.use, "state", hashed(state_of(answer)), service.store.clock)
     if state is None or state.network != network or hashed(cookie) != state.data["cookie"]:
         raise NotFound("This answer belongs to no consent that was begun in this browser, or it came too late.")
     await service.store.read(_by_admin, state)

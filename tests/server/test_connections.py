@@ -89,7 +89,7 @@ async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> No
             assert query["app_id" if network == "tiktok" else "client_id"] == [f"sandbox-{network}"]
             assert len(query["state"][0]) == 43
         (cookie,) = going.headers.get_list("Set-Cookie")
-        for part in ("adsunify_connect=", "HttpOnly", "SameSite=Lax", "Path=/connect", "Max-Age=600"):
+        for part in ("adsunify_connect_", "HttpOnly", "SameSite=Lax", "Path=/connect", "Max-Age=600"):
             assert part in cookie
         assert going.headers["Cache-Control"] == "no-store"
         assert going.headers["Referrer-Policy"] == "no-referrer"
@@ -167,6 +167,15 @@ async def test_the_browser_that_began_must_come_back(empty: Served) -> None:
         await begun(empty, thief)
         assert (await thief.get(address)).status_code == 404
     assert await connected(empty) == before
+
+
+async def test_two_consents_at_once(empty: Served) -> None:
+    """In two tabs of one browser: each answer finds the cookie that its own link set."""
+    async with browser() as client:
+        for address in [await allowed(empty, client, network) for network in ("meta", "amazon", "meta", "x")]:
+            assert (await client.get(address)).status_code == 200
+        assert not client.cookies
+    await empty.settled()
 
 
 async def test_the_state_must_be_ours(empty: Served) -> None:
