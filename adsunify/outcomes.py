@@ -1,9 +1,9 @@
 """Reading the answer to a write, once for all networks: four outcomes, and doubt is ``Ambiguous``.
 
-The order is the rule: 408, 5xx and unreadable 2xx are ambiguous before any code is looked at, and so is a refusal that
-names something new; 401 is the token's fault; then the network's ERRORS rows by code; 429 is throttled; other 4xx are
-rejected; an error inside a 2xx counts only through a row; a 2xx with every promise and output is applied; whatever is
-left is ambiguous.
+The order is the rule: 408, 460, 499, 5xx and unreadable 2xx are ambiguous before any code is looked at, and so is a
+refusal that names something new; 401 is the token's fault; then the network's ERRORS rows by code; 429 is throttled;
+other 4xx are rejected; an error inside a 2xx counts only through a row; a 2xx with every promise and output is applied;
+whatever is left is ambiguous.
 """
 
 from __future__ import annotations
@@ -68,11 +68,14 @@ class Ambiguous:
 
 Outcome = Applied | Rejected | Throttled | Ambiguous
 
+_GIVEN_UP = (408, 460, 499)
+"""Somebody on the way stopped waiting (a server, a load balancer, Google's CANCELLED); the write may go on."""
+
 
 def outcome(network: Network, step: Step, request: Request, response: Response) -> Outcome:
     """What an answer to a step says. ``request`` is the request as sent; item positions count in its array."""
     status = response.status
-    if status == 408 or status >= 500:
+    if status in _GIVEN_UP or status >= 500:
         return Ambiguous(f"The network answered {status}.", native(response, network.error(response)))
     if 200 <= status < 300 and response.state not in ("json", "empty"):
         return Ambiguous(f"The answer is {response.body}.", native(response, None))
@@ -248,7 +251,7 @@ def failure(network: Network, response: Response) -> ProviderError | None:
         return ProviderThrottled(text, native=error, retry_after=wait(network, response))
     if rule is not None and rule.verdict == "rejected" and response.status < 500:
         return _FAILURES.get(rule.blame, ProviderError)(text, native=error)
-    if response.status >= 500 or response.status == 408 or response.status < 400 or verdict == "ambiguous":
+    if response.status >= 500 or response.status in _GIVEN_UP or response.status < 400 or verdict == "ambiguous":
         return ProviderUnreadable(text, native=error)
     blame: Blame = "permission" if response.status == 403 else "not_found" if response.status == 404 else "input"
     return _FAILURES.get(blame, ProviderError)(text, native=error)
