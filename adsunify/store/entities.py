@@ -15,6 +15,8 @@ from .statement import Statement
 
 CHANGED = {"campaign": "campaign.status_changed", "adGroup": "ad_group.status_changed", "ad": "ad.status_changed"}
 AT_ONCE = 500
+LONGEST_ID = 250
+"""As the contract's ids. An index takes no id of any length, and what is seen goes with a receipt, which must land."""
 
 
 _ACCOUNT = Statement(select(accounts.c.workspace_id, accounts.c.network).where(accounts.c.id == bindparam("the_id")))
@@ -46,7 +48,7 @@ def record_seen(
     """
     account = _ACCOUNT.one(connection, {"the_id": account_id})
     told: list[dict[str, Any]] = []
-    newest = {(one.kind, one.id): one.status for one in seen}
+    newest = {(one.kind, one.id): one.status for one in seen if len(one.id) <= LONGEST_ID}
     keys = sorted(newest)  # one order for all, or two could wait on each other
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 from attrs import evolve
 
 from adsunify.errors import NotFound
+from adsunify.evidence import LONGEST_ID
 from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
 from adsunify.statuses import Seen
 from adsunify.store import connections, keys, operations, people
@@ -405,6 +407,20 @@ async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: 
     assert [(one.type, one.data["status"], one.operation_id) for one in told] == [
         ("campaign.status_changed", "active", operation)
     ]
+
+
+async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> None:
+    """An id as long as a receipt may keep, of letters that no compression makes shorter: no index takes it."""
+    from adsunify.store.advance import advance
+
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    drawn = random.Random(1)
+    wide = "".join(chr(drawn.randrange(0x20000, 0x2A000)) for _ in range(LONGEST_ID))
+    change = Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1))
+    seen = [Seen("campaign", wide, "paused"), Seen("campaign", "c1", "paused")]
+    await world.store.write(advance, change, world.admin, world.clock, LEASE, seen)
+    assert [attempt.state for attempt in await world.attempts(operation)] == ["applied", "in_flight"]
 
 
 async def test_items_are_kept_with_the_intent(world: World) -> None:
