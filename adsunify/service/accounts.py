@@ -133,12 +133,18 @@ def _seen(connection: Connection, account_id: str, nodes: Sequence[Entity], cloc
 
 
 async def first_sync(service: Service, account: AccountRecord) -> None:
-    """Read a new account's tree once, in three tries; ``sync.failed`` where it cannot be read."""
+    """Read a new account's tree once, in three tries; ``sync.failed`` where it cannot be read.
+
+    Nothing failed where the account was disconnected meanwhile, or connected anew: that reads it.
+    """
     for tried in range(FIRST_TRIES):
         try:
             await _read_tree(service, Session(service, account))
             return
         except AdsunifyError:
+            found = await service.store.read(connections.account, account.workspace_id, account.id)
+            if found.status == "disconnected" or found.connection_id != account.connection_id:
+                return
             if tried < FIRST_TRIES - 1:
                 await asyncio.sleep(2**tried)
     await service.store.write(_event, "sync.failed", account, service.store.clock, {"what": "tree"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -274,6 +275,27 @@ async def test_a_first_tree_that_cannot_be_read(empty: Served) -> None:
     assert {event.account_id for event in failed} == {one["accountId"] for one in accounts}
     assert {event.data["what"] for event in failed} == {"tree"}
     assert not await empty.events("account.ads.initial_sync_completed", "stranger")
+
+
+@pytest.mark.parametrize(("network", "host"), [("outbrain", "outbrain"), ("chatgpt", "openai")])
+async def test_an_account_that_moved_or_went_before_its_first_tree_was_read(
+    empty: Served, network: str, host: str
+) -> None:
+    """Nothing has failed: another connection reads it, or none can."""
+    person, failed = empty.person("stranger"), len(await empty.events("sync.failed", "stranger"))
+    asked = empty.networks.count("GET", host, "campaigns")
+    await empty.networks.fault(network, "status", path="/*campaigns*", value=403, times=1000)
+    made = await person.post("/connections/credentials", given(network), 201)
+    async with asyncio.timeout(10):
+        while empty.networks.count("GET", host, "campaigns") < asked + len(made["accounts"]):
+            await asyncio.sleep(0.01)
+    if network == "outbrain":
+        assert (await person.post("/connections/credentials", given(network), 201))["accounts"] == made["accounts"]
+    else:
+        await person.send("DELETE", f"/connections/{made['connectionId']}")
+    empty.networks.state.faults.told.clear()
+    await empty.settled()
+    assert len(await empty.events("sync.failed", "stranger")) == failed
 
 
 # -- again, and no more -------------------------------------------------------------------------------------------
