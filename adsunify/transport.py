@@ -23,7 +23,7 @@ from typing import Any, Protocol, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 import httpx
-from attrs import frozen
+from attrs import define, frozen
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if_result, stop_after_attempt
 from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
@@ -145,7 +145,9 @@ class HttpTransport:
             message.method, message.url, headers=message.headers, content=message.content, extensions=extensions
         )
         async with self._connections.one(asked.url) as connection:
-            return await self._answered(message, progress, await connection.handle_async_request(asked))
+            response = await connection.transport.handle_async_request(asked)
+            connection.stream = response.extensions["network_stream"]
+            return await self._answered(message, progress, response)
 
     async def _answered(self, message: _Message, progress: _Progress, response: httpx.Response) -> Response:
         progress.status, progress.headers = response.status_code, dict(response.headers.items())
@@ -173,6 +175,29 @@ class HttpTransport:
         return Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
 
 
+@define
+class _Connection:
+    """A transport of one connection, the stream beneath it, and since when it is idle."""
+
+    transport: httpx.AsyncHTTPTransport
+    stream: Any = None
+    since: float = 0.0
+
+    async def quiet(self) -> bool:
+        """Whether nothing has come since the last answer. What arrived together with that lies in buffers, where the
+        library does not look: a second answer there would be taken for the one to the next request."""
+        if self.stream.get_extra_info("is_readable"):
+            return False
+        reading = asyncio.ensure_future(self.stream.read(1))
+        try:
+            for _ in range(3):  # turns of the loop: to read what is in a buffer takes two
+                await asyncio.sleep(0)
+            return not reading.done()
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+
 class _Connections:
     """httpx transports of one connection each; of those that are idle, the last used is used first.
 
@@ -183,10 +208,10 @@ class _Connections:
     def __init__(self, tls: ssl.SSLContext) -> None:
         self._tls = tls
         self._free = asyncio.Semaphore(CONNECTIONS)
-        self._idle: dict[tuple[str, str, int | None], deque[tuple[float, httpx.AsyncHTTPTransport]]] = {}
+        self._idle: dict[tuple[str, str, int | None], deque[_Connection]] = {}
 
     @asynccontextmanager
-    async def one(self, url: httpx.URL) -> AsyncIterator[httpx.AsyncHTTPTransport]:
+    async def one(self, url: httpx.URL) -> AsyncIterator[_Connection]:
         """A connection to the place of ``url``, kept if all goes well. Raises PoolTimeout where none becomes free."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
@@ -196,29 +221,43 @@ class _Connections:
         try:
             idle = self._idle.setdefault((url.scheme, url.host, url.port), deque())
             over = time.monotonic() - IDLE_SECONDS
-            while idle and idle[0][0] < over:
-                await idle.popleft()[1].aclose()
-            connection = idle.pop()[1] if idle else self._made()
+            while idle and idle[0].since < over:
+                await idle.popleft().transport.aclose()
+            connection = await self._quiet(idle)
             try:
                 yield connection
             except BaseException:
                 # cut at the wrong moment it would stay busy for ever, and be the first to be taken
                 with suppress(httpx.TransportError, OSError):
-                    await connection.aclose()
+                    await connection.transport.aclose()
                 raise
-            idle.append((time.monotonic(), connection))
+            connection.since = time.monotonic()
+            idle.append(connection)
         finally:
             self._free.release()
 
-    def _made(self) -> httpx.AsyncHTTPTransport:
+    async def _quiet(self, idle: deque[_Connection]) -> _Connection:
+        while idle:
+            connection, quiet = idle.pop(), False
+            try:
+                if quiet := await connection.quiet():
+                    return connection
+            finally:
+                if not quiet:
+                    await connection.transport.aclose()
+        return self._made()
+
+    def _made(self) -> _Connection:
         limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_SECONDS)
-        return httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, http2=False, retries=0, limits=limits)
+        return _Connection(
+            httpx.AsyncHTTPTransport(verify=self._tls, trust_env=False, http2=False, retries=0, limits=limits)
+        )
 
     async def aclose(self) -> None:
         """Close all connections."""
         for idle in self._idle.values():
             while idle:
-                await idle.pop()[1].aclose()
+                await idle.pop().transport.aclose()
 
 
 class _Progress:

@@ -311,6 +311,26 @@ async def test_an_answer_that_came_twice_at_once_is_not_the_answer_to_the_next_w
         assert server.connections == 2
 
 
+@pytest.mark.parametrize("pause", [0.0, 0.2])
+async def test_a_second_answer_behind_a_long_first_one_is_not_the_answer_to_the_next_write(pause: float) -> None:
+    """The first fills exactly what is taken at a time (64 KiB): the second waits in a buffer that is no socket's."""
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+    length = 64 * 1024 - len(head % 10_000)
+    long = head % length + b'{"id":"777"}'.ljust(length)
+
+    async def act(connection: Connection) -> None:
+        while True:
+            await connection.request()
+            first = len(connection.requests) == 1
+            await connection.say(long + answer(400, b'{"error":{}}') if first else answer(200, b'{"id":"888"}'))
+
+    async with serving(act) as server, HttpTransport(server.url) as sending:
+        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
+        await asyncio.sleep(pause)
+        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
+        assert server.connections == 2
+
+
 async def test_a_redirect_is_an_answer() -> None:
     async with serving(answering(answer(302, b"", "Location: https://network.example/elsewhere"))) as server:
         assert (await send(server, WRITE)).status == 302
