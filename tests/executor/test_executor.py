@@ -202,6 +202,15 @@ def test_one_doubtful_item_makes_the_operation_unknown() -> None:
     assert [item.state for item in played.receipts[0].items] == ["applied", "ambiguous", "rejected"]
 
 
+@pytest.mark.parametrize("position", [0, -1, 2])
+def test_an_answer_that_speaks_twice_of_an_item_or_of_none_is_ambiguous(position: int) -> None:
+    answer = _rows("bad", "+1")
+    assert isinstance(answer.body, dict)
+    answer.body["results"].append({"position": position, "id": "2"})
+    played = play(plan(batch("a", 2)), [answer])
+    assert (played.ending.status, played.receipts[0].items) == ("unknown", ())
+
+
 def test_a_batch_of_exactly_one_brings_one_id() -> None:
     step = Step(
         "b", "ad", "b", write("b"), bindings=(Binding("/body/of", "a", "id"),), outputs=(Output("id", ("/body/id",)),)
@@ -337,6 +346,11 @@ def test_an_id_that_is_none_is_ambiguous(body: Json) -> None:
     for step in (create("a"), batch("a", 1)):
         played = play(plan(step), [Response(200, {}, body)])
         assert played.ending.status == "unknown"
+
+
+def test_an_id_that_is_none_beside_a_refused_item_is_ambiguous() -> None:
+    played = play(plan(batch("a", 2)), [_rows("+a\nb", "bad")])
+    assert (played.ending.status, played.receipts[0].items) == ("unknown", ())
 
 
 def test_the_driver_must_answer_what_was_asked() -> None:

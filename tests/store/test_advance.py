@@ -13,7 +13,7 @@ from adsunify.evidence import LONGEST_ID
 from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
 from adsunify.statuses import Seen
 from adsunify.store import connections, keys, operations, people
-from adsunify.store.attempts import receipts
+from adsunify.store.attempts import open_intent, receipts, withdraw
 from adsunify.store.events import latest
 from adsunify.wire import loads
 
@@ -376,6 +376,54 @@ async def test_after_a_receipt_alone_nothing_is_in_flight(world: World) -> None:
     found = await world.get(operation)
     assert (found.status, found.next_action, found.stalled) == ("prepared", True, False)
     assert (await world.claim(operation, n=1)).refused is None
+
+
+async def test_a_write_after_a_receipt_alone_is_in_flight(world: World) -> None:
+    """Nobody may take it for one that was between two writes when its process ended."""
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
+    await world.advance(Advance(operation, claimed.fence, intent=intent(1)))
+    world.hands.pass_(LEASE)
+    assert (await world.get(operation)).stalled
+    assert (await world.claim(operation, n=1, attempt=2)).refused == "claimed"
+
+
+async def test_a_receipt_that_comes_again_leaves_the_next_write_in_flight(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+    assert (await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))).refused == "fenced"
+    world.hands.pass_(LEASE)
+    assert (await world.get(operation)).stalled
+
+
+async def test_an_intent_that_has_its_receipt_does_not_stand_again(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    await world.advance(Advance(operation, claimed.fence, receipt=receipt(0)))
+    assert (await world.advance(Advance(operation, claimed.fence, intent=intent(0)))).refused == "fenced"
+    assert [attempt.state for attempt in await world.attempts(operation)] == ["applied"]
+
+
+async def test_the_intent_of_another_claim_is_neither_sent_nor_withdrawn(world: World) -> None:
+    operation = await world.prepare()
+    claimed = await world.claim(operation)
+    at = world.clock.now()
+    assert not await world.store.write(open_intent, operation, claimed.fence + 1, intent(0), at)
+    await world.store.write(withdraw, operation, claimed.fence + 1, intent(0), at)
+    assert [attempt.receipt for attempt in await world.attempts(operation)] == [None]
+
+
+async def test_a_zombie_does_not_take_the_end_of_another_claim_for_its_own(world: World) -> None:
+    operation = await world.prepare()
+    first = await world.claim(operation)
+    await world.advance(Advance(operation, first.fence, receipt=receipt(0)))
+    world.hands.pass_(LEASE)
+    second = await world.claim(operation, n=1)
+    end = Advance(operation, second.fence, receipt=receipt(1, state="throttled"), trigger="hand_back")
+    assert (await world.advance(end)).refused is None
+    assert (await world.advance(Advance(operation, first.fence, trigger="hand_back"))).refused == "fenced"
 
 
 async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
