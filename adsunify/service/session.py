@@ -14,6 +14,7 @@ from adsunify.errors import (
     AdsunifyError,
     OperationError,
     ProviderUnreadable,
+    StoreError,
     TokenRefused,
     refused,
 )
@@ -39,6 +40,9 @@ INACTIVE = {
 REFRESH_SECONDS = 20.0
 """How long a refresh may take: less than its lock holds (``connections.REFRESH_MILLISECONDS``), or another process
 would use the same refresh token meanwhile."""
+KEEPING_TRIES = 10
+KEEPING_PAUSE = 1.0
+"""How often fresh credentials are offered to the database, and the seconds between: the old ones may be used up."""
 
 
 class Session:
@@ -191,9 +195,17 @@ class Session:
         fresh = await run_flow(self.adapter.reads.refresh(app, current, now), send)
         connection_id = self.account.connection_id
         text = sealed_credentials(self.service, self.account.workspace_id, connection_id, fresh)
-        await self.service.store.write(
-            connections.finish_refresh, connection_id, {FIELD: text}, fresh.expires_at, self.service.store.clock
-        )
+        store = self.service.store
+        for tried in range(KEEPING_TRIES):
+            try:
+                await store.write(
+                    connections.finish_refresh, connection_id, {FIELD: text}, fresh.expires_at, store.clock
+                )
+                break
+            except StoreError:
+                if tried == KEEPING_TRIES - 1:
+                    raise
+                await asyncio.sleep(KEEPING_PAUSE)
         self._credentials = fresh
 
     async def _needs_reauth(self) -> None:

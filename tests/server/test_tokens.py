@@ -6,12 +6,13 @@ import asyncio
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
-from adsunify.service import accounts
+from adsunify.errors import StoreError
+from adsunify.service import accounts, session
 from adsunify.service.opening import open_service
 from adsunify.service.session import Session
-from adsunify.store import Clock
+from adsunify.store import Clock, connections
 from adsunify.store.schema import secrets
 
 from .served import RING, Served, brief, connect
@@ -70,6 +71,28 @@ async def test_a_token_that_cannot_be_refreshed_is_exchanged_while_it_lives(empt
         await tree(empty, "meta")
     assert refreshes(empty, "meta") == before + 2
     assert await statuses(empty, "meta") == {"active"}
+
+
+async def test_a_database_that_is_gone_for_a_moment_loses_no_refreshed_token(
+    empty: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The refresh token that is kept may be used up: a second use would be taken for a theft."""
+    await connect(empty, "amazon")
+    before = refreshes(empty, "amazon")
+    empty.hands.pass_(minutes=56)
+    finish, left = connections.finish_refresh, [StoreError("gone"), StoreError("still gone")]
+
+    def failing(connection: Connection, *given: Any) -> bool:
+        if left:
+            raise left.pop()
+        return finish(connection, *given)
+
+    monkeypatch.setattr(connections, "finish_refresh", failing)
+    monkeypatch.setattr(session, "KEEPING_PAUSE", 0.0, raising=False)
+    for _ in range(2):
+        await tree(empty, "amazon")
+    assert refreshes(empty, "amazon") == before + 1
+    assert await statuses(empty, "amazon") == {"active"}
 
 
 async def test_two_processes_refresh_once(empty: Served) -> None:
