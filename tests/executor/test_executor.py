@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from adsunify.executor import Commit, KillPoint, Limits, Lost, NotSent, Read, Send, execute, kill_points
 from adsunify.operation import Advance, Intent, Receipt, progress
-from adsunify.steps import Binding, Output, Step
+from adsunify.steps import Binding, Items, Output, Step
 from adsunify.wire import Json, Response, dumps
 from tests.simulation.plans import NETWORK
 
@@ -209,6 +209,14 @@ def test_an_answer_that_speaks_twice_of_an_item_or_of_none_is_ambiguous(position
     answer.body["results"].append({"position": position, "id": "2"})
     played = play(plan(batch("a", 2)), [answer])
     assert (played.ending.status, played.receipts[0].items) == ("unknown", ())
+
+
+def test_an_item_that_is_answered_by_the_id_of_another_is_ambiguous() -> None:
+    step = Step("a", "ad", "drop", write("a", {"rows": ["1", "2"]}), "delete", items=Items("/body/rows", "id", "id"))
+    assert play(plan(step), [_rows("+1", "+2")]).ending.status == "succeeded"
+    played = play(plan(step), [_rows("+1", "+3")])
+    assert played.ending.status == "unknown"
+    assert [item.state for item in played.receipts[0].items] == ["applied", "ambiguous"]
 
 
 def test_a_batch_of_exactly_one_brings_one_id() -> None:
