@@ -46,6 +46,8 @@ STARTING = Pending(job="", status="starting", retry_after_ms=1000)
 STARTING_LOOKS, STARTING_SECONDS = 25, 0.2
 PASSING = (ProviderThrottled, ProviderUnreadable, TokenRefused)
 """Failures that may be over at the next read: the report goes on, and nothing has failed for good."""
+Told = tuple[str, Mapping[str, str]]
+"""The name of an event, and what it says besides."""
 
 
 async def list_(service: Service, actor: Actor, *, network: str | None) -> list[Json]:
@@ -212,39 +214,65 @@ def _today(service: Service, session: Session) -> date:
 
 
 async def _advanced(service: Service, session: Session, record: ReportRecord) -> Insights:
-    """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good."""
-    start, end = date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
+    """Ask for a report, or how far it is; keep what resumes it, until it was read or has failed for good.
+
+    Several may see how it ends: it is told once, in the transaction of its end.
+    """
+    store, start, end = service.store, date.fromisoformat(record.start_date), date.fromisoformat(record.end_date)
     try:
-        found = await _report(service, session, start, end, record.job, again=record.state == "read")
+        found = await _read_report(service, session, start, end, record.job)
     except AdsunifyError as problem:
         if record.job is None or not isinstance(problem, PASSING):
-            await service.store.write(reports.forgotten, record.id)
+            await store.write(_ended, record, True, session.account, store.clock, _failure(problem))
         raise
     if found.pending is not None:
-        await service.store.write(reports.started, record.id, found.pending.job, service.store.clock)
-    elif record.job is None:  # it was answered at once: there is nothing to resume
-        await service.store.write(reports.forgotten, record.id)
-    elif record.state != "read":
-        await service.store.write(reports.read, record.id, service.store.clock)
+        await store.write(reports.started, record.id, found.pending.job, store.clock)
+    elif record.state != "read":  # one that was answered at once is forgotten: there is nothing to resume
+        await store.write(_ended, record, record.job is None, session.account, store.clock, _success(found))
     return found
 
 
-async def _report(
-    service: Service, session: Session, start: date, end: date, job: str | None, again: bool = False
-) -> Insights:
-    """Read a report. ``again``: how it ended was told the first time."""
-    flow = session.adapter.reads.insights(session.native, start, end, job, service.now())
+def _ended(
+    connection: Connection, record: ReportRecord, over: bool, account: AccountRecord, clock: Clock, told: Told | None
+) -> None:
+    ended = reports.forgotten(connection, record.id) if over else reports.read(connection, record.id, clock)
+    if ended and told is not None:
+        _event(connection, told[0], account, clock, told[1])
+
+
+async def _report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+    """Read a report that nothing is kept of, and tell how it ended."""
+    store = service.store
     try:
-        found = await session.run(flow)
+        found = await _read_report(service, session, start, end, job)
     except ProviderError as problem:
-        if not isinstance(problem, PASSING) and not again:
-            await service.store.write(_event, "sync.failed", session.account, service.store.clock, {"what": "insights"})
+        failure = _failure(problem)
+        if failure is not None:
+            await store.write(_event, failure[0], session.account, store.clock, failure[1])
         raise
-    if found.pending is None and found.coverage.complete and not again:
-        days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
-        told = {"what": "insights", **days}
-        await service.store.write(_event, "analytics.synced", session.account, service.store.clock, told)
+    success = _success(found)
+    if success is not None:
+        await store.write(_event, success[0], session.account, store.clock, success[1])
     return found
+
+
+async def _read_report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+    return await session.run(session.adapter.reads.insights(session.native, start, end, job, service.now()))
+
+
+def _failure(problem: AdsunifyError) -> Told | None:
+    """The event of a read that failed for good."""
+    if not isinstance(problem, ProviderError) or isinstance(problem, PASSING):
+        return None
+    return "sync.failed", {"what": "insights"}
+
+
+def _success(found: Insights) -> Told | None:
+    """The event of a read that is complete for its range."""
+    if found.pending is not None or not found.coverage.complete:
+        return None
+    days = {"startDate": found.coverage.start.isoformat(), "endDate": found.coverage.end.isoformat()}
+    return "analytics.synced", {"what": "insights", **days}
 
 
 def _insights(session: Session, found: Insights) -> Json:
@@ -286,7 +314,6 @@ async def _resumed(service: Service, session: Session, job: str) -> Json:
     if not session.adapter.network.reports:
         raise NotFound(f"{session.adapter.network.title} answers at once: there is no report to resume.")
     record = await service.store.read(reports.of_job, session.account.id, job)
-    if record is not None:
-        return _insights(session, await _advanced(service, session, record))
-    today = _today(service, session)  # read to its end before: the network names its days
-    return _insights(session, await _report(service, session, today, today, job))
+    if record is None:  # a network may know it, and tell another account's figures as this one's
+        raise NotFound("There is no such report of this account, or not any more; ask for its days again.")
+    return _insights(session, await _advanced(service, session, record))

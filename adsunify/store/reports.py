@@ -61,8 +61,13 @@ _STARTED = (
     .where(reports.c.id == bindparam("the_id"))
     .values(state="pending", job=bindparam("new_job"), updated_at=bindparam("now"))
 )
-_READ = update(reports).where(reports.c.id == bindparam("the_id")).values(state="read", updated_at=bindparam("now"))
-_FORGOTTEN = delete(reports).where(reports.c.id == bindparam("the_id"))
+_READ = (
+    update(reports)
+    .where(reports.c.id == bindparam("the_id"), reports.c.state != "read")
+    .values(state="read", updated_at=bindparam("now"))
+    .returning(reports.c.id)
+)
+_FORGOTTEN = delete(reports).where(reports.c.id == bindparam("the_id")).returning(reports.c.state)
 _OVER = delete(reports).where(
     reports.c.account_id == bindparam("of_account"),
     reports.c.state == "read",
@@ -118,11 +123,13 @@ def started(connection: Connection, report_id: str, job: Json, clock: Clock) -> 
     connection.execute(_STARTED, {"the_id": report_id, "new_job": job, "now": clock.now()})
 
 
-def read(connection: Connection, report_id: str, clock: Clock) -> None:
-    """The report was read to its end."""
-    connection.execute(_READ, {"the_id": report_id, "now": clock.now()})
+def read(connection: Connection, report_id: str, clock: Clock) -> bool:
+    """The report was read to its end; whether nobody had before."""
+    return bool(connection.execute(_READ, {"the_id": report_id, "now": clock.now()}).all())
 
 
-def forgotten(connection: Connection, report_id: str) -> None:
-    """The report failed for good, or the network has it no more: the next read asks for a new one."""
-    connection.execute(_FORGOTTEN, {"the_id": report_id})
+def forgotten(connection: Connection, report_id: str) -> bool:
+    """The next read asks for a new report: this one failed for good, was answered at once, or the network has it no
+    more. Whether it ended by that: nobody had forgotten it, or read it to its end.
+    """
+    return connection.execute(_FORGOTTEN, {"the_id": report_id}).scalar_one_or_none() not in (None, "read")

@@ -166,6 +166,33 @@ async def test_ten_at_once_ask_for_one_report(server: Served, live: dict[str, st
     assert len(jobs) == 1 and "" not in jobs
 
 
+async def test_the_end_of_a_report_is_told_once_however_many_read_it(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=2)
+    start = end - timedelta(days=1)
+    assert (await ask(server, account, start, end))["pending"] is not None
+    await server.networks.fault("amazon", "latency", path="/reporting/reports/", method="GET", value=300, times=1000)
+    synced = len(await server.events("analytics.synced"))
+    found = await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
+    found += await asyncio.gather(*(ask(server, account, start, end) for _ in range(6)))
+    assert len([one for one in found if one["pending"] is None]) > 6
+    assert len(await server.events("analytics.synced")) == synced + 1
+
+
+async def test_the_failure_of_a_report_is_told_once_however_many_read_it(server: Served, live: dict[str, str]) -> None:
+    account = live["amazon"]
+    end = await today(server, account) - timedelta(days=2)
+    start = end - timedelta(days=6)
+    assert (await ask(server, account, start, end))["pending"] is not None
+    failed = len(await server.events("sync.failed"))
+    await server.networks.fault("amazon", "status", path="/reporting/reports/", method="GET", value=403, times=1000)
+    query = {"startDate": str(start), "endDate": str(end)}
+    path = f"/accounts/{account}/insights"
+    answers = await asyncio.gather(*(server.admin.send("GET", path, query=query) for _ in range(6)))
+    assert [answer.status_code for answer in answers].count(400) > 1
+    assert len(await server.events("sync.failed")) == failed + 1
+
+
 async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dict[str, str]) -> None:
     account = live["amazon"]
     end = await today(server, account) - timedelta(days=2)
@@ -225,14 +252,20 @@ async def test_a_job_that_is_none(server: Served, network: str, job: str) -> Non
     }
 
 
-async def test_a_job_of_another_account(server: Served, live: dict[str, str]) -> None:
-    account = live["amazon"]
+@pytest.mark.parametrize("network", [code for code in ADAPTERS if adapter(code).network.reports])
+async def test_a_job_of_another_account(server: Served, live: dict[str, str], network: str) -> None:
+    """Its figures would be shown as this account's, in this account's currency: one token reads both at the network."""
+    account = live[network]
     end = await today(server, account) - timedelta(days=1)
-    pending = (await ask(server, account, end - timedelta(days=9), end))["pending"]
-    others = await server.admin.get("/accounts", network="amazon")
+    start = end - timedelta(days=210)
+    pending = (await ask(server, account, start, end))["pending"]
+    others = await server.admin.get("/accounts", network=network)
     other = next(one["accountId"] for one in others if one["accountId"] != account)
-    answer = await server.admin.send("GET", f"/accounts/{other}/catalogs/report:{pending['job']}")
-    assert answer.status_code in (400, 404)
+    synced, path = len(await server.events("analytics.synced")), f"/accounts/{other}/catalogs/report:{pending['job']}"
+    await server.admin.problem(404, "GET", path)
+    await finished(server, account, start, end)
+    await server.admin.problem(404, "GET", path)
+    assert {one.account_id for one in (await server.events("analytics.synced"))[synced:]} <= {account}
 
 
 async def test_a_report_that_cannot_be_asked_for_leaves_nothing(server: Served, live: dict[str, str]) -> None:
