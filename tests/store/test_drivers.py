@@ -366,6 +366,29 @@ async def test_a_serialization_failure_is_tried_once_more(store: Store) -> None:
 
 
 @on_postgresql
+async def test_a_commit_whose_answer_is_lost_is_not_made_again(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    asyncpg = pytest.importorskip("asyncpg")
+    runs: list[int] = []
+    execute = asyncpg.Connection.execute
+
+    async def cut(connection: Any, query: str) -> Any:
+        found = await execute(connection, query)
+        if query == "COMMIT":
+            connection.terminate()
+            raise asyncpg.ConnectionDoesNotExistError("connection was closed in the middle of operation")
+        return found
+
+    def counted(connection: Connection) -> None:
+        runs.append(len(runs))
+        add(connection, f"w{len(runs)}")
+
+    monkeypatch.setattr(asyncpg.Connection, "execute", cut)
+    with pytest.raises(StoreError):
+        await store.write(counted)
+    assert (runs, await store.read(names)) == ([0], {"w1"})
+
+
+@on_postgresql
 async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store: Store) -> None:
     """PostgreSQL answers the COMMIT of a transaction in which a statement failed with a ROLLBACK, and no error."""
 

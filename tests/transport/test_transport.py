@@ -71,6 +71,7 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
         (Request("GET", "https://user@network.example/x"), "not a host"),
         (Request("POST", "https://other.example/x", nature="write", signed=False), "not a host"),
         (Request("DELETE", "https://network.example/x/{id}", path={"id": ".."}, nature="write"), "a dot"),
+        (Request("DELETE", "https://network.example/x/{id}", path={"id": "."}, nature="write"), "a dot"),
         (Request("DELETE", "https://network.example/x/{id}", path={"id": ""}, nature="write"), "empty"),
         (Request("GET", "https://network.example/x", headers={"a": "b\r\nc: d"}), "header"),
         (Request("GET", "https://network.example/x", headers={"a": "\u2713"}), "header"),
