@@ -12,6 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 
@@ -293,9 +294,10 @@ class Worker:
 
 def asked_to_wait(retry_after: str, now: float) -> float | None:
     """The seconds that ``Retry-After`` asks for, as a number or as a date; None where it says nothing."""
-    if retry_after.isascii() and retry_after.isdigit() and len(retry_after) < 7:
+    if retry_after.isascii() and retry_after.isdigit():
         return float(retry_after)
     try:
-        return max(0.0, parsedate_to_datetime(retry_after).timestamp() - now)
+        when = parsedate_to_datetime(retry_after)
+        return max(0.0, (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, TypeError, OverflowError):
         return None
