@@ -69,7 +69,7 @@ class _Try:
             self.announced = announced(connection)
         except Exception as error:
             self.lost = raw.is_closed() or isinstance(error, OSError) or _state(error).startswith(GONE)
-            if raw.is_in_transaction() and not self.lost:
+            if not self.lost and raw.is_in_transaction():
                 await_only(raw.execute("ROLLBACK"))
             raise
         return result
