@@ -60,8 +60,10 @@ async def answer(methods: Mapping[str, Method], raw: bytes, version: Version) ->
             return Reply(202)
         invalid = "error" in found and found["error"]["code"] == INVALID_REQUEST
         return Reply(400 if invalid else 200, found)
-    if not version.batches or not said:
+    if not version.batches:
         return Reply(400, _error(None, INVALID_REQUEST, "A body is one message; batches ended with 2025-03-26."))
+    if not said:
+        return Reply(400, _error(None, INVALID_REQUEST, "A batch holds at least one message; this one is empty."))
     if any(isinstance(one, Mapping) and one.get("method") == "initialize" for one in said):
         return Reply(400, _error(None, INVALID_REQUEST, "initialize stands alone, never in a batch."))
     answers = [found for one in said if (found := await _one(methods, one)) is not None]
@@ -84,7 +86,7 @@ async def _one(methods: Mapping[str, Method], message: Json) -> dict[str, Any] |
     if not isinstance(params, Mapping):
         return _error(id_, INVALID_PARAMS, "params is an object.")
     if method not in methods:
-        return _error(id_, METHOD_NOT_FOUND, f"There is no method {method}; there are {', '.join(methods)}.")
+        return _error(id_, METHOD_NOT_FOUND, f"There is no such method; there are {', '.join(methods)}.")
     try:
         return {"jsonrpc": "2.0", "id": id_, "result": await methods[method](params)}
     except RpcError as problem:

@@ -109,6 +109,19 @@ async def test_a_batch_executes_once(both: Served, version: str) -> None:
         assert answer.status_code == 400 and both.networks.writes() == writes
 
 
+async def test_an_empty_batch_is_said_to_be_empty(both: Served) -> None:
+    """Where the revision has batches, it is not refused for being one."""
+    for version, one in VERSIONS.items():
+        answer = await evolve(await allowed(both), version=version).post([])
+        assert answer.status_code == 400
+        assert ("empty" in answer.json()["error"]["message"]) is one.batches
+
+
+async def test_a_method_that_there_is_not_is_not_said_back(both: Served) -> None:
+    error = (await (await allowed(both)).post(request("adu_12345678_secret"))).json()["error"]
+    assert error["code"] == -32601 and "secret" not in error["message"] and "tools/call" in error["message"]
+
+
 async def test_a_call_that_is_only_notified_writes_nothing(both: Served) -> None:
     agent = await allowed(both)
     operation = await agent.created(both.accounts["meta"], brief("meta"))
