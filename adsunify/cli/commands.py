@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import os
 import sys
 from importlib import import_module
 
 import click
 
 from adsunify import __version__
-from adsunify.errors import AdsunifyError, InvalidInput
+from adsunify.errors import AdsunifyError, InvalidInput, refused
 
 COMMANDS = {
     "connect": "connecting",
@@ -79,9 +82,40 @@ def adsunify() -> None:
     """One advertising API over 12 ad networks."""
 
 
-def run() -> None:
-    """Run the command line; every error of ours is a sentence on stderr."""
+ESCAPED = "adsunify-escaped"
+
+
+def _escaped(problem: UnicodeError) -> tuple[str, int]:
+    """What an encoding does not have, as JSON escapes it: a document stays one, and people can still read it."""
+    assert isinstance(problem, UnicodeEncodeError)
+    units = problem.object[problem.start : problem.end].encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{high:02x}{low:02x}" for high, low in zip(*[iter(units)] * 2, strict=True)), problem.end
+
+
+def _streams() -> None:
+    """Make standard input and output such that no name and no closed stream ends a command half way."""
+    if sys.stdin is None:  # closed by the caller, who has nothing to say
+        sys.stdin = io.TextIOWrapper(io.BytesIO())
+    codecs.register_error(ESCAPED, _escaped)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=ESCAPED)
+
+
+def _no_text(word: str) -> bool:
+    """Whether it holds bytes that are no text; the name of a file may."""
     try:
+        word.encode()
+    except UnicodeEncodeError:
+        return "sqlite:" not in word and not os.path.lexists(word)
+    return False
+
+
+def run() -> None:
+    """Run the command line; every error of ours, and of the system, is a sentence on stderr."""
+    _streams()
+    try:
+        if any(map(_no_text, sys.argv[1:])):
+            raise refused("arguments", "malformed", "must be valid text; one of them holds bytes that are none.")
         adsunify(standalone_mode=True)
     except InvalidInput as problem:
         from .showing import plain
@@ -95,4 +129,9 @@ def run() -> None:
         click.echo(plain(problem.message), err=True)
         if problem.outcome == "unknown":
             click.echo(UNKNOWN, err=True)
+        sys.exit(1)
+    except OSError as problem:  # a file that cannot be read, a full disk below standard output
+        from .showing import plain
+
+        click.echo(plain(f"The system did not do it: {problem}"), err=True)
         sys.exit(1)

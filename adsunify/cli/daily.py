@@ -14,6 +14,7 @@ from .files import brief_argument, brief_in, told_of_the_brief
 from .options import Where, anywhere, data_option, idempotency_option
 
 DAYS = 7
+EARLIEST = date.min + timedelta(days=DAYS)
 network_choice = click.Choice(list(ADAPTERS))
 
 
@@ -130,7 +131,7 @@ def insights(where: Where, account: str, start: datetime | None, end: datetime |
     report first; that is waited for.
     """
     last: date = datetime.now(UTC).date() - timedelta(days=1) if end is None else end.date()
-    first = last - timedelta(days=DAYS - 1) if start is None else start.date()
+    first = max(last, EARLIEST) - timedelta(days=DAYS - 1) if start is None else start.date()
     with showing.waiting(f"Asking for {first} to {last}"), where.ads() as ads:
         found = ads.insights(account, first, last)
     showing.say(found, as_json, showing.insights(found))

@@ -91,9 +91,9 @@ def demo(networks: str, as_json: bool) -> None:
     Server, database and networks are made for it and are gone afterwards. Exit code 1 if any network fails.
     """
     chosen = tuple(one.strip() for one in networks.split(",") if one.strip())
-    for one in chosen:
+    for one in chosen or ("",):  # of no network at all, nothing would be shown to work
         if one not in ADAPTERS:
-            raise refused("--networks", "choice", f"{one} is none of {', '.join(ADAPTERS)}.")
+            raise refused("--networks", "choice", f"{one or 'nothing'} is none of {', '.join(ADAPTERS)}.")
     import_module("adsunify_server.app")  # where it is not installed, that is said before anything is shown
     progress = Progress(chosen)
     console = showing.console(stderr=as_json)

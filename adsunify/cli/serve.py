@@ -14,6 +14,7 @@ import click
 from attrs import field, frozen
 
 from adsunify.actor import Actor
+from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
 from adsunify.service import access
 from adsunify.service.core import Service
@@ -27,7 +28,7 @@ from adsunify_server import logs
 from .consent import give
 from .listening import listening_at
 from .operating import limit_options, limits, measured, watching_options
-from .options import database_option, json_option
+from .options import SCHEMES, database_option, json_option
 
 if TYPE_CHECKING:
     from adsunify_server.metrics import Requests
@@ -194,6 +195,7 @@ def serve(
 ) -> None:
     """Run the server until SIGINT or SIGTERM; a native write in flight is finished first."""
     logs.configure(log_level, log_format)
+    _checked(targets)
     for target in targets:
         click.echo(f"WARNING: webhooks may be sent to {target}, whatever is there.", err=True)
     server = partial(
@@ -207,6 +209,12 @@ def serve(
         webhook_dev_targets=targets,
     )
     asyncio.run(_serve(server, sandbox, as_json, metrics_at))
+
+
+def _checked(targets: Collection[str]) -> None:
+    """What is no address would never match one, and say nothing."""
+    if not all(target.startswith(SCHEMES) for target in targets):
+        raise refused("--webhook-dev-target", "malformed", f"must begin with {' or '.join(SCHEMES)}.")
 
 
 async def _serve(
@@ -264,6 +272,7 @@ def worker(
 ) -> None:
     """Deliver webhooks until SIGINT or SIGTERM, beside the servers that do; any number may run."""
     logs.configure(log_level, log_format)
+    _checked(targets)
     asyncio.run(_work(database, targets, metrics_at))
 
 
@@ -302,4 +311,5 @@ def sandbox(port: int, as_json: bool) -> None:
     """Run the simulated networks alone until SIGINT or SIGTERM."""
     from adsunify.sandbox import run
 
+    listening_at("127.0.0.1", port).close()  # says what is in the way
     run(port, lambda url: click.echo(dumps({"sandboxUrl": url}) if as_json else url))

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from adsunify.service.core import Service
 
+LAST_PORT = 65535
+
 
 class Door(Protocol):
     """How a row of the contract is called: here, or at a server."""
@@ -65,7 +67,7 @@ class RemoteDoor:
 
         path = PREFIX + endpoint.path
         for name, value in asked.path.items():
-            path = path.replace("{" + name + "}", quote(value, safe=":"))
+            path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
         headers: dict[bytes, bytes] = {}
         if asked.idempotency_key is not None:
             headers[b"Idempotency-Key"] = asked.idempotency_key.encode("utf-8", "replace")
@@ -126,9 +128,18 @@ def _remote(url: str, token: str | None) -> RemoteDoor:
 
     if not token:
         raise refused("token", "required", "is needed to call a server.")
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise refused("token", "malformed", "is made of visible ASCII characters only.")
+    try:
+        address = httpx.URL(url.rstrip("/"))
+        usable = bool(address.host) and (address.port or 0) <= LAST_PORT
+    except httpx.InvalidURL:
+        usable = False
+    if not usable or address.userinfo:  # which would take the token's place
+        raise refused("server", "malformed", "must be an http or https address with a host, and without a user name.")
     return RemoteDoor(
         httpx.AsyncClient(
-            base_url=url.rstrip("/"),
+            base_url=address,
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             timeout=httpx.Timeout(120.0, connect=10.0),
             trust_env=False,

@@ -416,6 +416,11 @@ async def test_clients_that_are_not_open() -> None:
         ("sqlite:///x.db", "t", "token"),
         ("mysql://x", None, "database"),
         ("sqlite://", None, "database"),
+        ("http://[::1", "t", "server"),
+        ("https://", "t", "server"),
+        ("http://127.0.0.1:99999", "t", "server"),
+        ("https://me:secret@ads.example", "t", "server"),
+        ("https://ads.example", "a\nb", "token"),
     ],
 )
 async def test_addresses_that_are_none(url: str, token: str | None, path: str) -> None:

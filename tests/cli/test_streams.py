@@ -1,0 +1,107 @@
+"""Streams, arguments and files that are not what they should be: a sentence and an exit code, never a traceback."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .running import BRIEFS
+
+GOOGLE = BRIEFS / "google-responsive_search_ad-traffic-daily.json"
+META = BRIEFS / "meta-page_link_ad-traffic-daily.json"
+ACCOUNT = ("--currency", "USD", "--timezone", "UTC")
+
+
+def shell(line: str, folder: Path, *arguments: str | bytes, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """A line of the shell, in which ``"$@"`` is a command of ours with these arguments."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("ADSUNIFY_")}
+    words = ("sh", "-c", line, "sh", sys.executable, "-m", "adsunify", *arguments)
+    return subprocess.run(words, cwd=folder, env={**clean, **environment}, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "ascii", "utf-8"])
+def test_what_an_encoding_lacks_is_escaped(tmp_path: Path, encoding: str) -> None:
+    named = {**json.loads(GOOGLE.read_text()), "name": "Tee fr\u00fch \U0001f375"}
+    (tmp_path / "brief.json").write_text(json.dumps(named))
+    command = ("plan", "google", "brief.json", *ACCOUNT)
+    shown = shell('"$@"', tmp_path, *command, PYTHONIOENCODING=encoding)
+    assert (shown.returncode, b"Traceback" in shown.stderr) == (0, False)
+    document = shell('"$@"', tmp_path, *command, "--json", PYTHONIOENCODING=encoding)
+    text = document.stdout.decode("utf-8" if encoding in ("ascii", "utf-8") else encoding)
+    assert named["name"] in json.loads(text)["steps"][0]["does"]
+
+
+@pytest.mark.parametrize(
+    ("line", "arguments", "code", "said"),
+    [
+        ('"$@" <&-', ("plan", "meta", "-", *ACCOUNT), 2, "BRIEF: must be valid JSON"),
+        ('"$@" <&-', ("connect", "chatgpt"), 2, "credentials: are needed"),
+        ('"$@" <&-', ("accounts", "--server", "http://127.0.0.1:9", "--token", "-"), 2, "token: is needed"),
+        ('"$@" <&-', ("mcp",), 0, ""),
+        ('"$@" >/dev/full', ("plan", "meta", str(META), *ACCOUNT), 1, "No space left on device"),
+        ('"$@" >/dev/full', ("networks",), 1, "No space left on device"),
+        ('"$@"', ("plan", "meta", "/proc/self/mem", *ACCOUNT), 1, "The system did not do it"),
+    ],
+)
+def test_streams_and_files_that_fail(
+    tmp_path: Path, line: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    ran = shell(line, tmp_path, *arguments)
+    assert ran.returncode == code, ran.stderr
+    assert said in ran.stderr.decode() and b"Traceback" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("plan", "meta", str(META), *ACCOUNT, "--native-account", b"\xfc"),
+        ("validate", b"\xfc", str(META)),
+        ("operations", b"\xfc", "--server", "http://127.0.0.1:9", "--token", "t"),
+        ("admin", "init", "--workspace", b"\xfc", "--email", "ada@acme.example"),
+    ],
+)
+def test_arguments_that_are_no_text(tmp_path: Path, arguments: tuple[str | bytes, ...]) -> None:
+    ran = shell('"$@"', tmp_path, *arguments)
+    assert (ran.returncode, ran.stderr.decode()) == (
+        2,
+        "arguments: must be valid text; one of them holds bytes that are none.\n",
+    )
+
+
+def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xfc.json")).write_bytes(META.read_bytes())
+    assert shell('"$@"', tmp_path, "plan", "meta", b"\xfc.json", *ACCOUNT).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("insights", "nope", "--end", "0001-01-02"), "accountId: must be a UUID"),
+        (("accounts", "--server", "http://[::1", "--token", "t"), "server: must be"),
+        (("accounts", "--server", "http://127.0.0.1:99999", "--token", "t"), "server: must be"),
+        (("accounts", "--server", "http://me:secret@127.0.0.1:9", "--token", "t"), "server: must be"),
+        (("accounts", "--server", "http://127.0.0.1:9", "--token", "f\u00fcr"), "token: is made of"),
+        (("serve", "--port", "0", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
+        (("worker", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
+        (("demo", "--networks", ""), "--networks: nothing is none of meta"),
+    ],
+)
+def test_values_that_cannot_be(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    ran = shell('"$@"', tmp_path, *arguments)
+    assert ran.returncode == 2, ran.stderr
+    assert said in ran.stderr.decode() and b"Traceback" not in ran.stderr and b"secret" not in ran.stderr
+
+
+@pytest.mark.parametrize("command", ["sandbox", "serve"])
+def test_a_port_that_is_taken(tmp_path: Path, command: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        ran = shell('"$@"', tmp_path, command, "--port", str(port))
+    assert ran.returncode == 2
+    assert f"--port: {port} of 127.0.0.1 cannot be listened on" in ran.stderr.decode()
