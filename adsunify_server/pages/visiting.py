@@ -1,6 +1,7 @@
 """A visit to a page: whose session it is, the form that was sent, and what the page answers.
 
-Forms carry a token that only the browser's own cookie can have made, so that no other origin can send one.
+Forms carry a token that only the browser's own cookie can have made, so that no other origin can send one; and each is
+good for the workspace that its page showed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ SESSION, VISIT = "adsunify_session", "adsunify_visit"
 LOCAL = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 """An address of this server, and nothing that a browser would take for another's."""
 ELSEWHERE = ("cross-site", "same-site")
-FORGED = "This form did not come from a page of this server, or your session ended meanwhile. Open the page again."
+FORGED = (
+    "This form did not come from a page of this server, or your session ended meanwhile, or you look at another "
+    "workspace by now. Open the page again."
+)
 
 
 @define(eq=False)
@@ -60,8 +64,10 @@ class Visit:
 
     @property
     def csrf(self) -> str:
-        """The token that a form of this browser carries."""
-        return hmac.new(self.secret.encode("utf-8", "replace"), b"form", hashlib.sha256).hexdigest()
+        """The token that a form of this browser carries; in another workspace it would do something else."""
+        home = None if self.visitor is None else self.visitor.home
+        text = "form" if home is None else f"form {home.workspace_id}"
+        return hmac.new(self.secret.encode("utf-8", "replace"), text.encode("utf-8"), hashlib.sha256).hexdigest()
 
     @property
     def person(self) -> Visitor:

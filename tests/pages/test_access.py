@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from adsunify.service.people import add, found, remove
 from adsunify_server.app import application
 from tests.server.served import NEVER, Served, brief, connect
 
-from .browsing import browser, email
+from .browsing import PASSWORD, browser, email
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CLOSED = (
@@ -136,6 +137,32 @@ async def test_another_persons_token_is_none(site: Served) -> None:
         token = two.page.form("/sign-out").fields["csrf"]
         answer = await one.http.post(f"{site.base_url}/sign-out", data={"csrf": token})
         assert answer.status_code == 403
+
+
+async def test_a_form_changes_the_workspace_that_its_page_showed(site: Served) -> None:
+    """Not the one chosen in another tab meanwhile, nor the one that is left to who was removed from the first."""
+    store, address = site.service.store, "everywhere@shop.example"
+    first = await add(store, "shop", address, "admin", PASSWORD)
+    second = await found(store, "a second shop", address, None)
+    async with browser(site) as person:
+        await person.sign_in(address)
+        await person.send({"workspaceId": str(first["workspaceId"])}, action="/workspace")
+        for left in (False, True):
+            page = (await person.open("/people")).form("/people")
+            assert "People of shop" in person.text
+            if left:
+                await remove(store, "shop", address)
+            else:
+                await person.send({"workspaceId": str(second["workspaceId"])}, action="/workspace")
+            rows = await site.rows()
+            sent = {**page.fields, "email": "friend@x.example", "role": "admin"}
+            answer = await person.http.post(f"{site.base_url}/people", data=sent)
+            assert answer.status_code == 403 and "another workspace" in answer.text
+            assert await site.rows() == rows
+            await person.open("/people")
+            assert "People of a second shop" in person.text
+            if not left:
+                await person.send({"workspaceId": str(first["workspaceId"])}, action="/workspace")
 
 
 async def test_a_viewer_reads(site: Served) -> None:
