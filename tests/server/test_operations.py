@@ -14,6 +14,8 @@ from sqlalchemy import update
 from adsunify.errors import StoreError
 from adsunify.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS
+from adsunify.service import execution
+from adsunify.store.advance import advance
 from adsunify.store.schema import operations
 
 from .served import NEVER, Caller, Served, brief, stocked
@@ -118,6 +120,24 @@ async def test_while_it_runs_it_is_running(server: Served) -> None:
     problem = await server.admin.problem(400, "POST", f"/operations/{operation}/cancel", {})
     assert (problem["code"], problem["operationId"]) == ("operation_running", operation)
     assert (await first)["status"] == "succeeded"
+    assert server.networks.writes() == writes + 4
+
+
+async def test_a_write_that_takes_its_time_is_not_taken_for_lost(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(execution, "RENEW_AFTER", 0.02)
+    operation, writes = await prepared(server), server.networks.writes()
+    await server.networks.fault("meta", "latency", path=CREATES["meta"], value=600)
+    first = asyncio.create_task(server.admin.execute(operation))
+    while server.networks.writes() == writes:
+        await asyncio.sleep(0.01)
+    for _ in range(2):  # longer than the lease, and never so long without being renewed
+        server.hands.pass_(seconds=20)
+        await asyncio.sleep(0.1)
+    assert not (await server.admin.get(f"/operations/{operation}"))["stalled"]
+    assert (await first)["nextAction"] == "execute"  # the time of the call is over
+    assert (await server.admin.execute(operation))["status"] == "succeeded"
     assert server.networks.writes() == writes + 4
 
 
@@ -381,6 +401,31 @@ async def test_a_store_that_fails_in_an_execution(server: Served, monkeypatch: p
     assert (problem["code"], problem["outcome"]) == ("store_unavailable", "unknown")
     assert "secret" not in str(problem) and "again" not in problem["detail"]
     assert (await server.admin.execute(operation))["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("done", [False, True])
+async def test_a_receipt_lands_though_the_store_fails_for_a_while(
+    server: Served, monkeypatch: pytest.MonkeyPatch, done: bool
+) -> None:
+    """``done``: the commit was made, and its answer was lost."""
+    monkeypatch.setattr(execution, "EVIDENCE_PAUSE", 0.0)
+    operation, writes, failures = await prepared(server), server.networks.writes(), 0
+    write = type(server.service.store).write
+
+    async def failing(store: Any, function: Any, *given: Any) -> Any:
+        nonlocal failures
+        receipt = function is advance and given[0].receipt is not None
+        found = await write(store, function, *given) if done or not receipt or failures % 3 == 2 else None
+        failures += receipt
+        if receipt and failures % 3:
+            raise StoreError("gone")
+        return found
+
+    monkeypatch.setattr(type(server.service.store), "write", failing)
+    shown = await server.admin.execute(operation)
+    assert (shown["status"], failures) == ("succeeded", 3 * 4)
+    assert states(shown) == [(step["key"], 1, "applied") for step in shown["plan"]["steps"]]
+    assert server.networks.writes() == writes + 4
 
 
 # -- batches ------------------------------------------------------------------------------------------------------
