@@ -146,7 +146,7 @@ class HttpTransport:
         )
         async with self._connections.one(asked.url) as connection:
             response = await connection.transport.handle_async_request(asked)
-            connection.stream = response.extensions["network_stream"]
+            connection.stream = response.extensions.get("network_stream")
             return await self._answered(message, progress, response)
 
     async def _answered(self, message: _Message, progress: _Progress, response: httpx.Response) -> Response:
@@ -186,7 +186,7 @@ class _Connection:
     async def quiet(self) -> bool:
         """Whether nothing has come since the last answer. What arrived together with that lies in buffers, where the
         library does not look: a second answer there would be taken for the one to the next request."""
-        if self.stream.get_extra_info("is_readable"):
+        if self.stream is None or self.stream.get_extra_info("is_readable"):
             return False
         reading = asyncio.ensure_future(self.stream.read(1))
         try:
