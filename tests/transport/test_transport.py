@@ -6,6 +6,8 @@ import asyncio
 import socket
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +16,7 @@ from adsunify.errors import InvalidInput
 from adsunify.transport import HttpTransport, Lost, NotSent
 from adsunify.wire import Request
 
+from .certificates import Authority
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
 
 Act = Callable[[Connection], Awaitable[None]]
@@ -330,6 +333,34 @@ async def test_a_second_answer_behind_a_long_first_one_is_not_the_answer_to_the_
         await asyncio.sleep(pause)
         assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
         assert server.connections == 2
+
+
+@pytest.mark.parametrize("length", [100, 16 * 1024, 64 * 1024])  # of a record, and of what is taken at a time
+async def test_nor_is_one_that_came_over_tls(length: int, tmp_path: Path) -> None:
+    authority, connections = Authority(tmp_path), 0
+    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+    content = b'{"id":"777"}'.ljust(length - len(head % length))
+
+    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        twice = head % len(content) + content + answer(400, b'{"error":{}}')
+        said = twice if connections == 1 else answer(200, b'{"id":"888"}')
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            while await reader.readuntil(b"\r\n\r\n"):
+                writer.write(said)
+                await writer.drain()
+        writer.close()
+
+    listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
+    url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
+    async with listener, HttpTransport(url, tls=authority.trusting()) as sending:
+        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
+        await asyncio.sleep(0.1)
+        try:
+            assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
+        except Lost as problem:  # what lay in the parser already is found there
+            assert "before" in str(problem)
 
 
 async def test_a_redirect_is_an_answer() -> None:
