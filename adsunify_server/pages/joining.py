@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
@@ -43,7 +45,7 @@ async def sign_in(visit: Visit) -> web.Response:
             visit.service, visit.tries, email, visit.form.get("password", ""), visit.source
         )
     except AdsunifyError as problem:
-        return visit.page("sign-in.html", problem.status, following=following, email=email, problem=problem.message)
+        return visit.telling(problem, "sign-in.html", following=following, email=email, problem=problem.message)
     if visit.visitor is not None:
         await signing_in.sign_out(visit.service, visit.visitor)
     return visit.begin_session(token, following)
@@ -74,7 +76,7 @@ async def change_password(visit: Visit) -> web.Response:
     try:
         token = await signing_in.change_password(visit.service, visit.tries, visit.person, now, new, visit.source)
     except AdsunifyError as problem:
-        return visit.page("password.html", problem.status, problem=described(problem))
+        return visit.telling(problem, "password.html", problem=described(problem))
     return visit.begin_session(token, "/people")
 
 
@@ -121,7 +123,7 @@ async def _people(visit: Visit, status: int = 200, **more: object) -> web.Respon
 
 async def show_invitation(visit: Visit) -> web.Response:
     """What the invitation says, and how to join."""
-    return await _invitation(visit)
+    return visit.page("invitation.html", **await _invitation(visit), problem=None)
 
 
 async def accept(visit: Visit) -> web.Response:
@@ -133,13 +135,12 @@ async def accept(visit: Visit) -> web.Response:
     except AdsunifyError as problem:
         if problem.status == 404:
             raise
-        return await _invitation(visit, problem.status, problem.message)
+        return visit.telling(problem, "invitation.html", **await _invitation(visit), problem=problem.message)
     if visit.visitor is not None:
         await signing_in.sign_out(visit.service, visit.visitor)
     return visit.begin_session(token, "/operations")
 
 
-async def _invitation(visit: Visit, status: int = 200, problem: str | None = None) -> web.Response:
+async def _invitation(visit: Visit) -> dict[str, Any]:
     asked = await signing_in.invitation(visit.service, visit.path("token"))
-    known = visit.visitor is not None and visit.visitor.email == asked.email
-    return visit.page("invitation.html", status, asked=asked, here=known, problem=problem)
+    return {"asked": asked, "here": visit.visitor is not None and visit.visitor.email == asked.email}

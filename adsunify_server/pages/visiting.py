@@ -140,7 +140,11 @@ class Visit:
 
     def failed(self, error: AdsunifyError) -> web.Response:
         """The page that an error is."""
-        answer = self.page("error.html", error.status, problem=described(error))
+        return self.telling(error, "error.html", problem=described(error))
+
+    def telling(self, error: AdsunifyError, template: str, **values: Any) -> web.Response:
+        """A page that tells an error, with the status and the headers of it."""
+        answer = self.page(template, error.status, **values)
         answer.headers.update(told_by_headers(error))
         return answer
 

@@ -197,6 +197,12 @@ async def test_too_many_tries_on_the_page(site: Served) -> None:
             await person.send({"email": "guessed@shop.example", "password": "x"}, expected=401)
         await person.send({"email": "guessed@shop.example", "password": "x"}, expected=429)
         assert "Too many tries" in person.text
+        assert person.answer is not None and 0 < int(person.answer.headers["Retry-After"]) <= 900
+        await add(site.service.store, "shop", "guessed@shop.example", "viewer", PASSWORD)
+        made = await signing_in.invite(site.service, site.people["stranger"].actor, "guessed@shop.example", "viewer")
+        await person.open(str(made["url"]))
+        await person.send({"password": PASSWORD}, expected=429)
+        assert 0 < int(person.answer.headers["Retry-After"]) <= 900
 
 
 @pytest.mark.parametrize(
