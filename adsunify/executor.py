@@ -312,6 +312,8 @@ def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...
     try:
         if remaining == ():
             raise ValueError("it has no items")
+        if step.request.nature != "write":
+            raise ValueError("it is no write, and might be repeated")
         return bound(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -270,6 +271,13 @@ def test_a_failed_read_before_a_change_is_not_applied(answer: Response | NotSent
         assert (played.ending.status, played.ending.next_action) == ("prepared", again)
         assert played.ending.error is not None
         assert played.ending.error["outcome"] == "not_applied"
+
+
+def test_a_step_that_would_be_repeated_like_a_read_is_not_sent() -> None:
+    played = play(plan(Step("a", "ad", "a", evolve(write("a"), nature="read"))))
+    assert played.effects == []
+    assert played.ending.error is not None
+    assert played.ending.error["code"] == "step_not_sendable"
 
 
 def test_an_id_that_does_not_fit_stops_before_the_next_write() -> None:

@@ -80,7 +80,19 @@ async def test_a_body_that_is_not_its_encoding_is_lost(body: bytes, coding: str)
             await send(server, WRITE)
 
 
-@pytest.mark.parametrize("body", [b"<html>", b"{", b'{"a":NaN}', b'{"a":1e999999999}', b"[" * 100_000, b"\xff\xfe"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"<html>",
+        b"{",
+        b'{"a":NaN}',
+        b'{"a":1e999999999}',
+        b'{"id":"1","id":"2"}',
+        b'{"id":"1"}{"id":"2"}',
+        b"[" * 100_000,
+        b"\xff\xfe",
+    ],
+)
 async def test_a_body_that_is_no_json_is_unreadable(body: bytes) -> None:
     async with serving(answering(answer(200, body))) as server:
         assert (await send(server, WRITE)).state == "unreadable"
