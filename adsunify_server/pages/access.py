@@ -6,7 +6,9 @@ from datetime import timedelta
 
 from aiohttp import web
 
-from adsunify.errors import AdsunifyError
+from adsunify.contract import BY_ID
+from adsunify.contract.calling import permit
+from adsunify.errors import AdsunifyError, refused
 from adsunify.problems import described
 from adsunify.store import people
 
@@ -33,9 +35,12 @@ async def show_keys(visit: Visit) -> web.Response:
 
 async def create_key(visit: Visit) -> web.Response:
     """Make a key; its secret is shown this once."""
-    days = visit.form.get("days", "")
+    permit(visit.actor, BY_ID["post_keys"])
+    days = visit.form.get("days")
+    if days not in ("", *LIFETIMES):
+        raise refused("days", "not_a_choice", f"must be one of {', '.join(LIFETIMES)}, or empty: for ever.")
     body = {"name": visit.form.get("name", ""), "canWrite": visit.form.get("canWrite") == "true"}
-    if days in LIFETIMES:
+    if days:
         body["expiresAt"] = (visit.service.now() + timedelta(days=int(days))).strftime("%Y-%m-%dT%H:%M:%SZ")
     try:
         return await _keys(visit, 201, made=await visit.ask("post_keys", body))

@@ -250,6 +250,11 @@ async def test_keys(site: Served) -> None:
         await person.send(button="Revoke <b>robot</b>")
         await site.caller(secret).problem(401, "GET", "/auth/verify")
         await person.send({"name": ""}, action="/keys", expected=422)
+        rows, form = await site.rows(), person.page.form("/keys")
+        for days in ({"days": "7"}, {"days": "090"}, {}):  # a key that lives for ever is one that was asked for
+            sent = {"csrf": form.fields["csrf"], "name": "robot", **days}
+            assert (await person.http.post(f"{site.base_url}/keys", data=sent)).status_code == 422
+        assert await site.rows() == rows
 
 
 async def test_insights_that_cannot_be(site: Served) -> None:
