@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 
 from adsunify.actor import Actor
-from adsunify.errors import NotFound
+from adsunify.errors import NotFound, StoreError
 from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, transition
 from adsunify.statuses import Seen
 from adsunify.wire import Json
@@ -183,7 +183,8 @@ def advance(
     claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
     A change that was committed already may come again (a connection was lost while it committed): it changes nothing
     and is answered as done; a claim, as ``claimed``.
-    Raises NotFound for an operation of another workspace, LookupError for a receipt without intent.
+    Raises NotFound for an operation of another workspace, LookupError for a receipt without intent, StoreError for a
+    claim that waited while another made the same attempt.
     """
     now = clock.now()
     if change.receipt is not None:
@@ -248,7 +249,8 @@ def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, 
     if intent is not None and not attempts.open_intent(
         connection, change.operation_id, row.fence, intent, values["now"]
     ):
-        raise ValueError(f"attempt {intent.attempt} at step {intent.n} was made before")
+        # PostgreSQL, where the claim waited for another's: the row is seen as it is now, its attempts as they were
+        raise StoreError(f"Attempt {intent.attempt} at step {intent.n} was made meanwhile.")
     return Advanced(row.fence, values["now"])
 
 

@@ -6,14 +6,17 @@ import asyncio
 import sys
 from typing import Any
 
+import pytest
 from sqlalchemy import Connection, text
 
-from adsunify.errors import Conflict
+from adsunify.errors import Conflict, StoreError
+from adsunify.operation import Advance
 from adsunify.store import Clock, Store, consents, open_store, operations, reports
+from adsunify.store.advance import advance
 from adsunify.store.operations import Draft, Idempotency, Prepared
 from adsunify.wire import loads
 
-from .world import PLAN, World
+from .world import LEASE, PLAN, World, intent, receipt
 
 OPERATIONS = 60
 
@@ -70,6 +73,32 @@ async def test_threads_of_two_stores_race_for_operations(world: World, url: str)
 
 def count(connection: Connection, table: str) -> int:
     return int(connection.execute(text(f"SELECT count(*) FROM {table}")).scalar_one())
+
+
+@pytest.mark.parametrize("engine", ["postgresql"], indirect=True)
+async def test_a_claim_that_waited_behind_a_whole_execution_sends_nothing(world: World) -> None:
+    """PostgreSQL shows the row as it is after the wait, and beside it the attempts as they were before."""
+    operation = await world.prepare()
+    began = asyncio.Event()
+    loop = asyncio.get_running_loop()
+
+    def whole(connection: Connection) -> None:
+        claim = Advance(operation, None, intent=intent(0), trigger="claim")
+        claimed = advance(connection, claim, world.admin, world.clock, LEASE)
+        loop.call_soon(began.set)
+        connection.execute(text("SELECT pg_sleep(0.5)"))
+        end = Advance(operation, claimed.fence, receipt=receipt(0, state="rejected"), trigger="hand_back")
+        advance(connection, end, world.admin, world.clock, LEASE)
+
+    first = asyncio.create_task(world.store.write(whole))
+    await began.wait()
+    with pytest.raises(StoreError):
+        await world.claim(operation)
+    await first
+    found = await world.get(operation)
+    assert (found.status, found.fence) == ("prepared", 1)
+    assert [attempt.fence for attempt in await world.attempts(operation)] == [1]
+    assert (await world.claim(operation, attempt=2)).refused is None
 
 
 async def test_one_key_prepares_one_operation(world: World, url: str) -> None:
