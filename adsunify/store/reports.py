@@ -47,7 +47,12 @@ _OF_RANGE = select(reports).where(
     reports.c.start_date == bindparam("of_start"),
     reports.c.end_date == bindparam("of_end"),
 )
-_OF_JOB = select(reports).where(reports.c.account_id == bindparam("of_account"), reports.c.job == bindparam("of_job"))
+_OF_JOB = (
+    select(reports)
+    .where(reports.c.account_id == bindparam("of_account"), reports.c.job == bindparam("of_job"))
+    .order_by(reports.c.id.desc())
+    .limit(1)
+)
 _TAKE_OVER = (
     update(reports)
     .where(
@@ -113,7 +118,9 @@ def get(connection: Connection, account_id: str, start_date: str, end_date: str)
 
 
 def of_job(connection: Connection, account_id: str, job: Json) -> ReportRecord | None:
-    """The report that a job makes for this account, if there is one."""
+    """The report that a job makes for this account, if there is one: the latest, where the network gave one job for two
+    ranges (it cuts both to the days that it has).
+    """
     row = connection.execute(_OF_JOB, {"of_account": account_id, "of_job": job}).one_or_none()
     return None if row is None else ReportRecord(**row._mapping)
 

@@ -12,6 +12,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS, adapter
+from adsunify.networks.amazon.native import REPORT_HISTORY_DAYS
 from adsunify.service.accounts import MOST_DAYS
 
 from .served import Served, brief
@@ -214,6 +215,16 @@ async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dic
     assert server.networks.count(*REPORT) == asked + 1
     again = await server.admin.get(path)  # what was read to its end can be read again
     assert again["rows"] == found["rows"]
+
+
+async def test_a_report_of_two_ranges_is_resumed(server: Served, live: dict[str, str]) -> None:
+    """Days that are older than the network's history are not asked for: two ranges may be one report."""
+    account = live["amazon"]
+    oldest = await today(server, account) - timedelta(days=REPORT_HISTORY_DAYS)
+    asked = [await ask(server, account, oldest - timedelta(days=day), oldest + timedelta(days=9)) for day in (2, 1)]
+    (job,) = {one["pending"]["job"] for one in asked}
+    found = await server.admin.get(f"/accounts/{account}/catalogs/report:{job}")
+    assert found["coverage"]["startDate"] == str(oldest - timedelta(days=1))
 
 
 async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, str]) -> None:
