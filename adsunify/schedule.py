@@ -7,11 +7,12 @@ time zone; days differ in length where the clocks change, so days are never coun
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from .errors import refused
+from .errors import InvalidInput, Issue, refused
 
 # The calendar stands in the pattern, so that the core of the models checks it. Years below 1000 and above 8999 are
 # typing errors, and near either end of the calendar not every zone could show the instant.
@@ -35,6 +36,10 @@ _STYLES: dict[Style, tuple[str, str]] = {  # what stands between date and time, 
     "space": (" ", ""),  # TikTok: UTC without saying so
 }
 
+Digits = Literal[0, 3]
+_FINER = {0: re.compile(r"\.0*[1-9]").search, 3: re.compile(r"\.[0-9]{3}0*[1-9]").search}
+_COUNTED = {0: "whole seconds", 3: "whole milliseconds"}
+
 # What the machine's database also holds: its own zone, no zone, and variants that count leap seconds.
 _NOT_A_PLACE = ("localtime", "posixrules", "Factory", "posix/", "right/")
 
@@ -54,6 +59,27 @@ def instant(text: str, path: str = "startAt") -> datetime:
     if _any_day(text):
         raise refused(path, "no_such_date", "must be a date that the calendar has, in the years 1000 to 8999.")
     raise refused(path, "malformed", f"must be {FORM}.")
+
+
+def held(text: str, path: str, network: str, digits: Digits = 0) -> datetime:
+    """The instant in UTC, which a network holds to so many digits of a second.
+
+    Raises InvalidInput as :func:`instant`, and ``over_precision`` for one that is finer: nothing is cut off.
+    """
+    moment = instant(text, path)
+    if _FINER[digits](text):
+        raise refused(path, "over_precision", f"{network} counts {_COUNTED[digits]}; nothing is rounded.")
+    return moment
+
+
+def too_fine(start_at: str, end_at: str | None, network: str, digits: Digits = 0) -> Iterator[Issue]:
+    """The times of a brief that a network cannot hold."""
+    for path, text in (("schedule.startAt", start_at), ("schedule.endAt", end_at)):
+        try:
+            if text is not None:
+                held(text, path, network, digits)
+        except InvalidInput as problem:
+            yield from problem.issues
 
 
 def utc_text(moment: datetime, style: Style = "zulu") -> str:

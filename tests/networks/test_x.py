@@ -83,7 +83,7 @@ def test_a_bid_is_a_maximum_and_a_lifetime_budget_the_total() -> None:
         bid="0.75",
         budget__period="lifetime",
         budget__amount="750",
-        schedule={"startAt": "2026-12-01T10:00:00+01:00", "endAt": "2026-12-31T09:00:00.5Z"},
+        schedule={"startAt": "2026-12-01T10:00:00+01:00", "endAt": "2026-12-31T09:00:00.0Z"},
     )
     campaign, line_item = (made.step(key).request.query for key in ("campaign", "adGroup"))
     assert campaign["total_budget_amount_local_micro"] == "750000000"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adsunify import schedule
 from adsunify.errors import InvalidInput
-from adsunify.schedule import instant, local_days, utc_text, windows, zone
+from adsunify.schedule import Digits, held, instant, local_days, too_fine, utc_text, windows, zone
 
 unhurried = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Apia", "Africa/Cairo", "America/Havana")
@@ -163,3 +163,24 @@ def test_windows_cover_each_day_once(start, length, days):
     assert covered == [start + timedelta(days=step) for step in range(length + 1)]
     assert all((last - first).days < days for first, last in pieces)
     assert len(pieces) == -(-max(0, length + 1) // days)
+
+
+@pytest.mark.parametrize(
+    ("text", "digits", "fits"),
+    [
+        ("2027-03-01T08:00:00Z", 0, True),
+        ("2027-03-01T08:00:00.000000000+01:00", 0, True),
+        ("2027-03-01T08:00:00.5Z", 0, False),
+        ("2027-03-01T08:00:00.000000001Z", 0, False),
+        ("2027-03-01T08:00:00.123Z", 3, True),
+        ("2027-03-01T08:00:00.12300Z", 3, True),
+        ("2027-03-01T08:00:00.1230001Z", 3, False),
+    ],
+)
+def test_what_a_network_cannot_hold_is_not_cut_off(text: str, digits: Digits, fits: bool) -> None:
+    issues = list(too_fine(text, text, "Network", digits))
+    assert [(issue.path, issue.code) for issue in issues] == (
+        [] if fits else [("schedule.startAt", "over_precision"), ("schedule.endAt", "over_precision")]
+    )
+    if fits:
+        assert held(text, "startAt", "Network", digits) == instant(text)

@@ -9,7 +9,7 @@ from functools import partial
 from adsunify.editing import misplaced_end
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Setting, words
-from adsunify.schedule import instant
+from adsunify.schedule import held
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
@@ -55,8 +55,8 @@ def _write_budget(value: Json, entity: Entity, account: Account) -> Mapping[str,
     return {"/dailyBudget": {"value": apple.money(account, value)}}
 
 
-def _write_time(member: str, value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {f"/{member}": apple.native_time(instant(value))}
+def _write_time(member: str, path: str, value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
+    return {f"/{member}": apple.native_time(held(value, path, "Apple Ads", 3))}
 
 
 def _write_countries(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -73,7 +73,7 @@ def _show_time(member: str, entity: Entity, account: Account) -> Json:
 
 
 def _time(kind: Kind, field: str, member: str) -> Setting:
-    show, write = partial(_show_time, member), partial(_write_time, member)
+    show, write = partial(_show_time, member), partial(_write_time, member, f"fields.{field}")
     return Setting(kind, field, f"/{member}", "instant", lock=_gone, read=show, write=write)
 
 

@@ -10,7 +10,7 @@ from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import major, units
 from adsunify.network import Account, Entity, Period, Setting, counted, is_number
-from adsunify.schedule import instant
+from adsunify.schedule import held
 from adsunify.wire import Json, read, text
 
 from . import native as meta
@@ -93,11 +93,11 @@ _start, _end = shown_instant(meta.moment, "start_time"), shown_instant(meta.mome
 
 
 def _write_start(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/start_time": meta.native_time(instant(value))}
+    return {"/start_time": meta.native_time(held(value, "fields.startAt", "Meta"))}
 
 
 def _write_end(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-    return {"/end_time": meta.NO_END if value is None else meta.native_time(instant(value))}
+    return {"/end_time": meta.NO_END if value is None else meta.native_time(held(value, "fields.endAt", "Meta"))}
 
 
 def _write_categories(value: Json, entity: Entity, account: Account) -> dict[str, Json]:

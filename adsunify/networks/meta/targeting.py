@@ -89,7 +89,9 @@ def not_native(targeting: Mapping[str, Json]) -> str | None:
 
 def placeless(targeting: Mapping[str, Json]) -> str | None:
     """What is wrong with a targeting that Meta would not accept for lack of a geography."""
-    if targeting.get("geo_locations") or targeting.get("custom_audiences"):
+    places = targeting.get("geo_locations") or {}
+    named = isinstance(places, Mapping) and any(value for name, value in places.items() if name != "location_types")
+    if named or targeting.get("custom_audiences"):
         return None
     return "the targeting names no geography (geo_locations or custom_audiences)"
 

@@ -9,7 +9,7 @@ from functools import partial
 from adsunify.editing import misplaced_end, started
 from adsunify.errors import Issue
 from adsunify.network import Account, Entity, Period, Setting, words
-from adsunify.schedule import instant
+from adsunify.schedule import held
 from adsunify.steps import Kind
 from adsunify.wire import Json
 
@@ -53,9 +53,9 @@ def _automatic(entity: Entity, now: datetime | None) -> str | None:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
-def _instant(member: str) -> Callable[[Json, Entity, Account], dict[str, Json]]:
+def _instant(member: str, path: str) -> Callable[[Json, Entity, Account], dict[str, Json]]:
     def write(value: Json, entity: Entity, account: Account) -> dict[str, Json]:
-        return {f"/{member}": None if value is None else snap.native_time(instant(value))}
+        return {f"/{member}": None if value is None else snap.native_time(held(value, path, "Snapchat"))}
 
     return write
 
@@ -70,8 +70,12 @@ FIXED = "Snap does not let it be changed once set"
 _cap = partial(Setting, "campaign", unit="money", minimum=snap.LEAST_CAP)
 _status = partial(Setting, field="status", native="/status", unit="choice", choices=snap.STATUSES)
 _name = partial(Setting, field="name", native="/name", longest=snap.NAME_LENGTH)
-_start = partial(Setting, field="startAt", native="/start_time", unit="instant", write=_instant("start_time"))
-_end = partial(Setting, field="endAt", native="/end_time", unit="instant", clears=True, write=_instant("end_time"))
+_start = partial(
+    Setting, field="startAt", native="/start_time", unit="instant", write=_instant("start_time", "fields.startAt")
+)
+_end = partial(
+    Setting, field="endAt", native="/end_time", unit="instant", clears=True, write=_instant("end_time", "fields.endAt")
+)
 SETTINGS = (
     _name("campaign"),
     _status("campaign"),

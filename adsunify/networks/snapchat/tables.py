@@ -34,6 +34,7 @@ from adsunify.network import (
     Template,
     words,
 )
+from adsunify.schedule import too_fine
 from adsunify.wire import Json, Request, Response, rows, text
 
 from . import native as snap
@@ -82,6 +83,10 @@ LEVELS = (CAMPAIGN, AD_SQUAD, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
+def _held(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, "Snapchat")
+
+
 def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if Decimal(brief.budget.amount) < Decimal(snap.LEAST_BUDGET):
         message = f"Snapchat takes a budget of at least {snap.LEAST_BUDGET} in the account's currency."
@@ -126,7 +131,7 @@ FORMATS = (
             Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
         ),
         bid={"awareness": CPM},
-        rules=(_floor, _regulated, no_overlap, one_language),
+        rules=(_held, _floor, _regulated, no_overlap, one_language),
         notes=("Several countries are reached in exactly one language, that of platform.locale.",),
     ),
 )

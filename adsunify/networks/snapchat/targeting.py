@@ -84,6 +84,8 @@ def not_native(targeting: Mapping[str, Json]) -> str | None:
     geos = targeting.get("geos")
     if not isinstance(geos, list) or not geos or not all(isinstance(one, Mapping) for one in geos):
         return "the targeting names no geography (geos, a list of objects)"
+    if not countries_of(targeting):
+        return "geos includes no country (country_code), so that it would not say where to serve"
     return None
 
 

@@ -178,7 +178,9 @@ def moment(value: Json) -> datetime | None:
 
 
 # Emoji and what makes emoji of other characters; (unverified) where TikTok draws the line.
-_EMOJI = re.compile("[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\u231a\u231b\u20e3\ufe0f]")
+_EMOJI = re.compile(
+    "[\U0001f000-\U0001faff\u2600-\u27bf\u2b50-\u2b55\u2b1b\u2b1c\u25fd\u25fe\u231a\u231b\u23e9-\u23f3\u20e3\ufe0f]"
+)
 
 
 def wrong_words(written: str, longest: int) -> str | None:

@@ -10,7 +10,7 @@ from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import written
 from adsunify.network import Account, Entity, Period, Setting, is_number, words
-from adsunify.schedule import instant
+from adsunify.schedule import held
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
@@ -80,10 +80,7 @@ def _bid(entity: Entity) -> str:
 
 def _written(member: str, path: str) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
     def written(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-        moment = instant(value, path)
-        if moment.microsecond:
-            raise refused(path, "over_precision", "TikTok counts whole seconds.")
-        return {f"/{member}": tiktok.native_time(moment), "/schedule_type": tiktok.START_END}
+        return {f"/{member}": tiktok.native_time(held(value, path, tiktok.TITLE)), "/schedule_type": tiktok.START_END}
 
     return written
 

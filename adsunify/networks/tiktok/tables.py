@@ -33,6 +33,7 @@ from adsunify.network import (
     Template,
     words,
 )
+from adsunify.schedule import too_fine
 from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from . import native as tiktok
@@ -121,9 +122,7 @@ def _cover(account: Account, brief: CampaignBrief, now: datetime | None) -> Iter
 
 def _schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     start, end = brief.schedule.start, brief.schedule.end
-    for path, moment in (("schedule.startAt", start), ("schedule.endAt", end)):
-        if moment is not None and moment.microsecond:
-            yield Issue(path, "over_precision", "TikTok counts whole seconds.")
+    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, tiktok.TITLE)
     if now is not None and start < now - LATE:
         yield Issue("schedule.startAt", "past", "TikTok takes a start at most 12 hours in the past.")
     if start > LATEST_START:

@@ -17,7 +17,7 @@ from adsunify.connecting import App
 from adsunify.currencies import exponent
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
 from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, timezone_of, words
-from adsunify.schedule import instant, utc_text, zone
+from adsunify.schedule import held, instant, utc_text, zone
 from adsunify.steps import Step
 from adsunify.wire import Encoding, Json, Nature, Request, Response, filled, found_at, identifier, read, text
 
@@ -109,8 +109,8 @@ def _unit(currency: str) -> Unit:
 
 
 def native_time(value: str, path: str) -> str:
-    """An instant as X writes it: UTC, whole seconds."""
-    return utc_text(instant(value, path))
+    """An instant as X writes it: UTC, whole seconds; InvalidInput for one that is finer."""
+    return utc_text(held(value, path, "X"))
 
 
 def offset_of(account: Account, now: datetime) -> timedelta:

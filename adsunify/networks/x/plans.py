@@ -23,6 +23,9 @@ from . import reads
 from .settings import conflicts
 from .tables import CAMPAIGN, LINE_ITEM, NETWORK, POST
 from .targeting import (
+    EQUAL,
+    IN_ALL_COUNTRIES,
+    LOCATION,
     WORLDWIDE,
     Criterion,
     creation,
@@ -153,6 +156,8 @@ def _targeted(account: Account, criteria: Sequence[Criterion]) -> Step:
 def _warnings(brief: CampaignBrief, criteria: Sequence[Criterion], now: datetime | None) -> Iterator[str]:
     if not criteria:
         yield WORLDWIDE
+    elif not any((one.type, one.operator) == (LOCATION, EQUAL) for one in criteria):
+        yield IN_ALL_COUNTRIES
     if now is not None and brief.schedule.start <= now:
         yield "The start lies in the past: once activated, the post is promoted at once."
     if brief.targeting.countries == ("RU",):

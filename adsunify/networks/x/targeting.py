@@ -39,6 +39,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {AGE: AGES, GENDER: tuple(GENDERS.values
 MOST = {LOCATION: 2_000, INTEREST: 100, AGE: 1, "EVENT": 1}  # criteria of a type on one line item
 A_BATCH = 500  # operations; a batch is all or nothing, so that it is never split
 WORLDWIDE = "There is no targeting: X serves all users worldwide."
+IN_ALL_COUNTRIES = "The targeting names no location: X serves in all countries."
 _MEMBERS = ("targeting_type", "targeting_value", "operator_type")
 
 
