@@ -55,7 +55,7 @@ def plan(
 
     A refused brief exits with 2 and one line per issue on stderr.
     """
-    known = [extra.name for extra in adapter(network).network.extras]
+    known = {extra.name: extra.choices for extra in adapter(network).network.extras}
     exponent(currency, "--currency")  # refuses what is no currency
     account = Account(
         network,
@@ -87,13 +87,15 @@ DEFAULT_IDS = {"meta": "act_1"}
 """A well-formed native account id, for plans that are only looked at."""
 
 
-def _extras(written: tuple[str, ...], known: list[str]) -> dict[str, str]:
+def _extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     extras: dict[str, str] = {}
     for one in written:
         name, equals, value = one.partition("=")
         if not equals or name not in known:
             accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
             raise refused("--account-extra", "malformed", f"must be written K=V; {accepted}.")
+        if known[name] and value not in known[name]:
+            raise refused("--account-extra", "choice", f"{name} is one of {', '.join(known[name])}.")
         extras[name] = value
     return extras
 
@@ -115,7 +117,9 @@ def _recorded(one: Json) -> bool:
     if not isinstance(one, Mapping):
         return False
     asked, said = one.get("request"), one.get("response")
-    return isinstance(asked, Mapping) and isinstance(asked.get("url"), str) and isinstance(said, Mapping)
+    if not isinstance(asked, Mapping) or not isinstance(asked.get("url"), str) or not isinstance(said, Mapping):
+        return False
+    return type(said.get("status", 200)) is int
 
 
 def plan_json(made: Plan) -> dict[str, Json]:

@@ -89,6 +89,11 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
         (("accounts", "--server", "http://127.0.0.1:9", "--token", "f\u00fcr"), "token: is made of"),
         (("serve", "--port", "0", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
         (("worker", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
+        (("plan", "tiktok", str(META), *ACCOUNT, "--account-extra", "createFlow=smart"), "createFlow is one of auto"),
+        (
+            ("plan", "google", str(GOOGLE), *ACCOUNT, "--account-extra", "testAccount=maybe"),
+            "testAccount is one of true",
+        ),
         (("demo", "--networks", ""), "--networks: nothing is none of meta"),
     ],
 )
@@ -105,3 +110,14 @@ def test_a_port_that_is_taken(tmp_path: Path, command: str) -> None:
         ran = shell('"$@"', tmp_path, command, "--port", str(port))
     assert ran.returncode == 2
     assert f"--port: {port} of 127.0.0.1 cannot be listened on" in ran.stderr.decode()
+
+
+@pytest.mark.parametrize("status", ['"200"', "null", "true", "[]"])
+def test_a_look_up_with_a_status_that_is_none(tmp_path: Path, status: str) -> None:
+    post = "https://api.linkedin.com/rest/posts/urn%3Ali%3Ashare%3A6850000000000000001"
+    answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{"status": {status}, "body": {{}}}}}}]'
+    (tmp_path / "lookups.json").write_text(answer)
+    brief = str(BRIEFS / "linkedin-sponsored_post-traffic-daily.json")
+    ran = shell('"$@"', tmp_path, "plan", "linkedin", brief, *ACCOUNT, "--lookups", "lookups.json")
+    assert ran.returncode == 2, ran.stderr
+    assert "--lookups: must be a list of recorded answers" in ran.stderr.decode()
