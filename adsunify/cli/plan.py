@@ -119,7 +119,9 @@ def _recorded(one: Json) -> bool:
     asked, said = one.get("request"), one.get("response")
     if not isinstance(asked, Mapping) or not isinstance(asked.get("url"), str) or not isinstance(said, Mapping):
         return False
-    return type(said.get("status", 200)) is int
+    headers = said.get("headers", {})
+    texts = isinstance(headers, Mapping) and all(isinstance(value, str) for value in headers.values())
+    return texts and type(said.get("status", 200)) is int
 
 
 def plan_json(made: Plan) -> dict[str, Json]:

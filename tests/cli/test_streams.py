@@ -112,10 +112,12 @@ def test_a_port_that_is_taken(tmp_path: Path, command: str) -> None:
     assert f"--port: {port} of 127.0.0.1 cannot be listened on" in ran.stderr.decode()
 
 
-@pytest.mark.parametrize("status", ['"200"', "null", "true", "[]"])
-def test_a_look_up_with_a_status_that_is_none(tmp_path: Path, status: str) -> None:
+@pytest.mark.parametrize(
+    "said", ['"status": "200"', '"status": null', '"status": true', '"headers": []', '"headers": {"retry-after": 1}']
+)
+def test_a_look_up_that_is_no_answer(tmp_path: Path, said: str) -> None:
     post = "https://api.linkedin.com/rest/posts/urn%3Ali%3Ashare%3A6850000000000000001"
-    answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{"status": {status}, "body": {{}}}}}}]'
+    answer = f'[{{"request": {{"method": "GET", "url": "{post}"}}, "response": {{{said}, "body": {{}}}}}}]'
     (tmp_path / "lookups.json").write_text(answer)
     brief = str(BRIEFS / "linkedin-sponsored_post-traffic-daily.json")
     ran = shell('"$@"', tmp_path, "plan", "linkedin", brief, *ACCOUNT, "--lookups", "lookups.json")
