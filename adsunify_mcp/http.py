@@ -61,7 +61,11 @@ def add_endpoint(app: web.Application, base_url: str, opened: Opening) -> None:
             headers = {"WWW-Authenticate": challenge(base_url, problem)}
             return _sent(_said(problem.status, problem.message), headers)
         version = VERSIONS[request.headers.get(HEADER, UNSAID)]
-        return _sent(await answer(known, await request.read(), version))
+        try:
+            body = await request.read()
+        except web.RequestPayloadError:
+            return _sent(_said(400, "The body is not what its Content-Encoding says."))
+        return _sent(await answer(known, body, version))
 
     app.router.add_post(PATH, post)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from adsunify.actor import Actor
@@ -9,6 +10,7 @@ from adsunify.brief import CampaignBrief
 from adsunify.checks import check, rest
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
 from adsunify.network import Format
+from adsunify.refusals import UUID
 from adsunify.steps import Plan, of_operation
 from adsunify.wire import Json, loads
 
@@ -73,6 +75,9 @@ async def _planned(service: Service, session: Session, brief: CampaignBrief) -> 
     return chosen, preparing.warned(plan, warnings)
 
 
+_UUID = re.compile(UUID).fullmatch
+
+
 async def beside(service: Service, actor: Actor, body: bytes, told: Sequence[Issue]) -> list[Issue]:
     """What the network says of what can be read of a refused body, so that all is told at once; it is not asked."""
     try:
@@ -81,7 +86,7 @@ async def beside(service: Service, actor: Actor, body: bytes, told: Sequence[Iss
         return []
     account_id, campaign = (given.get(name) if isinstance(given, dict) else None for name in ("accountId", "campaign"))
     paths = [issue.path for issue in told]
-    if not isinstance(account_id, str) or not isinstance(campaign, dict) or "accountId" in paths:
+    if not isinstance(account_id, str) or not isinstance(campaign, dict) or not _UUID(account_id):
         return []
     try:
         session = await Session.of(service, actor, account_id.lower())

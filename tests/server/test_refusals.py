@@ -306,6 +306,15 @@ async def test_malformed_json(empty: Served, content: bytes) -> None:
     assert await empty.admin.refused("POST", "/keys", content=content) == {("", "malformed_json")}
 
 
+@pytest.mark.parametrize("account_id", ["\ud800", "\x00", "x", "ä"])
+@pytest.mark.parametrize("path", ["/create", "/validate-campaign"])
+async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path: str, account_id: str) -> None:
+    """What else the network would say is looked for in the body as it came."""
+    content = json.dumps({"accountId": account_id, "campaign": {"name": 1}})
+    found = await both.admin.refused("POST", path, content=content.encode())
+    assert found & {("", "malformed_json"), ("accountId", "malformed")}
+
+
 @pytest.mark.parametrize("content", [b"null", b"[]", b'"x"', b"1", b"true"])
 async def test_json_that_is_no_object(empty: Served, content: bytes) -> None:
     assert await empty.admin.refused("POST", "/keys", content=content) == {("", "wrong_type")}
