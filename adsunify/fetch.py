@@ -59,7 +59,8 @@ NOT_PUBLIC = tuple(
 _LABEL = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 # The last label begins with a letter: that leaves out every spelling of an IPv4 address (127.1, 0x7f.1, 2130706433).
 _ADDRESS = re.compile(
-    rf"https://(?P<host>(?:{_LABEL}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?)(?::443)?(?P<target>[/?][!-~]*)?", re.I
+    rf"https://(?P<host>(?:{_LABEL}\.)+[a-z](?:[a-z0-9-]{{0,61}}[a-z0-9])?)(?::443)?(?P<target>[/?][!-~]*)?",
+    re.I | re.ASCII,  # else two letters that are no ASCII match those they resemble
 )
 
 Reason = Literal["refused", "unresolved", "unreachable", "timeout", "lost", "too_large"]

@@ -61,15 +61,20 @@ class RemoteDoor:
     client: httpx.AsyncClient
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
-        """The envelope of the answer. Raises ProviderUnreadable ``server_unreachable`` where there is none; its outcome
-        is ``unknown`` where the server may have done what was asked."""
+        """The envelope of the answer. Raises InvalidInput for what no request can carry, and ProviderUnreadable
+        ``server_unreachable`` where there is no answer; its outcome is ``unknown`` where the server may have done it.
+        """
         import httpx
 
         path = PREFIX + endpoint.path
         for name, value in asked.path.items():
+            if value in (".", ".."):  # on the way they would be folded into another address
+                raise refused(name, "malformed", "must be an id; . and .. are none.")
             path = path.replace("{" + name + "}", quote(value, safe=":", errors="replace"))
         headers: dict[bytes, bytes] = {}
         if asked.idempotency_key is not None:
+            if any(one in "\r\n\0" for one in asked.idempotency_key):  # no header can carry it
+                raise refused("Idempotency-Key", "malformed", "must be text in UTF-8 without control characters.")
             headers[b"Idempotency-Key"] = asked.idempotency_key.encode("utf-8", "replace")
         if endpoint.body is not None:
             headers[b"Content-Type"] = b"application/json"

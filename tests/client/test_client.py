@@ -182,6 +182,7 @@ async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> No
         lambda ads: ads.catalog(account, "locales", limit=101),
         lambda ads: ads.catalog(account, "no such thing!"),
         lambda ads: ads.create(account, brief("meta"), idempotency_key="k" * 201),
+        lambda ads: ads.create(account, brief("meta"), idempotency_key="k\nk"),
         lambda ads: ads.insights(account, "2026-02-02", "2026-02-01"),
         lambda ads: ads.call("get_account"),
         lambda ads: ads.call("get_keys", query={"limit": "1"}),
@@ -191,6 +192,17 @@ async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> No
         assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
         assert local.issues == remote.issues and local.issues
         assert type(remote) is type(local)
+
+
+@pytest.mark.parametrize("dots", [".", ".."])
+async def test_an_id_that_would_be_folded_into_another_address(clients: dict[str, AsyncAds], dots: str) -> None:
+    for ask in (
+        lambda ads: ads.call("get_account_campaign", path={"accountId": NEVER, "entityId": dots}),
+        lambda ads: ads.execute(dots, confirmed=True),
+    ):
+        with pytest.raises(InvalidInput) as error:
+            await ask(clients["remote"])
+        assert [issue.code for issue in error.value.issues] == ["malformed"]
 
 
 async def test_what_is_not_there(clients: dict[str, AsyncAds]) -> None:

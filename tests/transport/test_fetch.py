@@ -92,6 +92,7 @@ TRICKS = [
     *("https://\uff11\uff12\uff17.0.0.1/", "https://\u2460\u2461\u2466.0.0.1/", "https://example\u3002com/"),
     *("https://-a.com/", "https://a-.com/", "https://a..com/", "https://.com/", "https://a_b.com/", "https://a.0x1/"),
     *("https://" + "a" * 64 + ".com/", "https://" + "a." * 130 + "com/", "https://example.com/" + "x" * 2_000),
+    *("http\u017f://example.com/", "https://\u212aelvin.com/", "https://example.com/\u017f"),
     *("https://example.com%2eevil.com/", "https://example.com;x/", "https://exam ple.com/", "https://*.example.com/"),
 ]
 
