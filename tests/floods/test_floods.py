@@ -26,8 +26,10 @@ LONG = os.environ.get("ADSUNIFY_FLOODS") == "long"
 TOKENS, BODIES, CLIENTS, BATCHES, BATCH = (10_000, 1_000, 10_000, 50, 50) if LONG else (1_300, 40, 80, 5, 10)
 ROUNDS = 3 if LONG else 1
 TWO_MEGABYTES = 2 * 1024 * 1024
-FLAT = 12 * 1024
-"""KiB: what a server may hold more after a flood than after the beginning of it. Allocators keep a little."""
+FLAT = AT_ONCE * 1024
+"""KiB: what a server may hold more after a flood than after the beginning of it. The allocator keeps what the bodies,
+each of a mebibyte at most, took when most of them happened to be there at once; of a leak there would be a hundred
+times as much."""
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -165,7 +165,8 @@ def _on(engine: str, url: str, rounds: int) -> Iterator[Result]:
             mine, theirs = loaded[aim.name].p99[-rounds:], loaded[HELLO].p99[-rounds:]
             yield judged(f"p99 of {name}", aim.name, HELLO, mine, theirs, at_most(2.5))
         for name in [name for name in loaded if name.startswith(LEAST)]:
-            yield judged(name, name, HELLO, samples[name], samples[HELLO], None)
+            # the hello's cost over this one's: a ratio of speeds, as in the rows above
+            yield judged(name, HELLO, name, samples[HELLO], samples[name], None)
             yield judged(f"p99 of {name}", name, HELLO, loaded[name].p99[-rounds:], loaded[HELLO].p99[-rounds:], None)
         if against_fastapi:
             validate, limit = AIMS[1].name, at_least(1.3)
