@@ -15,7 +15,8 @@ from pydantic.alias_generators import to_camel
 
 from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
 from .errors import InvalidInput, Issue
-from .network import Account, Format, Input, Network, currency_of, whole_units
+from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
+from .schedule import Digits, held
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
@@ -243,6 +244,20 @@ def _money(network: Network, chosen: Format, account: Account, brief: CampaignBr
             whole_units(unit, amount, path)
         except InvalidInput as problem:
             yield from (Issue(path, one.code, f"{network.title}, {currency}: {one.message}") for one in problem.issues)
+
+
+def times_held(network: str, digits: Digits = 0) -> Rule:
+    """A format's rule: the network holds the times of a brief to so many digits of a second, and none is cut off."""
+
+    def rule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+        for path, text in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
+            try:
+                if text is not None:
+                    held(text, path, network, digits)
+            except InvalidInput as problem:
+                yield from problem.issues
+
+    return rule
 
 
 def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:

@@ -7,12 +7,11 @@ time zone; days differ in length where the clocks change, so days are never coun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from .errors import InvalidInput, Issue, refused
+from .errors import refused
 
 # The calendar stands in the pattern, so that the core of the models checks it. Years below 1000 and above 8999 are
 # typing errors, and near either end of the calendar not every zone could show the instant.
@@ -70,16 +69,6 @@ def held(text: str, path: str, network: str, digits: Digits = 0) -> datetime:
     if _FINER[digits](text):
         raise refused(path, "over_precision", f"{network} counts {_COUNTED[digits]}; nothing is rounded.")
     return moment
-
-
-def too_fine(start_at: str, end_at: str | None, network: str, digits: Digits = 0) -> Iterator[Issue]:
-    """The times of a brief that a network cannot hold."""
-    for path, text in (("schedule.startAt", start_at), ("schedule.endAt", end_at)):
-        try:
-            if text is not None:
-                held(text, path, network, digits)
-        except InvalidInput as problem:
-            yield from problem.issues
 
 
 def utc_text(moment: datetime, style: Style = "zulu") -> str:

@@ -95,7 +95,7 @@ def _extras(written: tuple[str, ...], known: Mapping[str, tuple[str, ...]]) -> d
             accepted = f"K is one of {', '.join(known)}" if known else "this network has none"
             raise refused("--account-extra", "malformed", f"must be written K=V; {accepted}.")
         if known[name] and value not in known[name]:
-            raise refused("--account-extra", "choice", f"{name} is one of {', '.join(known[name])}.")
+            raise refused("--account-extra", "choice", f"{name} must be one of {', '.join(known[name])}.")
         extras[name] = value
     return extras
 

@@ -89,10 +89,13 @@ def test_a_file_may_be_called_anything(tmp_path: Path) -> None:
         (("accounts", "--server", "http://127.0.0.1:9", "--token", "f\u00fcr"), "token: is made of"),
         (("serve", "--port", "0", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
         (("worker", "--webhook-dev-target", "127.0.0.1:8090"), "--webhook-dev-target: must begin"),
-        (("plan", "tiktok", str(META), *ACCOUNT, "--account-extra", "createFlow=smart"), "createFlow is one of auto"),
+        (
+            ("plan", "tiktok", str(META), *ACCOUNT, "--account-extra", "createFlow=smart"),
+            "createFlow must be one of auto",
+        ),
         (
             ("plan", "google", str(GOOGLE), *ACCOUNT, "--account-extra", "testAccount=maybe"),
-            "testAccount is one of true",
+            "testAccount must be one of true",
         ),
         (("demo", "--networks", ""), "--networks: nothing is none of meta"),
     ],

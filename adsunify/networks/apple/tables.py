@@ -16,6 +16,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import times_held
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import (
     Account,
@@ -33,7 +34,6 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.schedule import too_fine
 from adsunify.wire import Json, Request, Response, text
 
 from . import native as apple
@@ -111,10 +111,6 @@ def _app_store(account: Account, brief: CampaignBrief, now: datetime | None) -> 
         yield from problem.issues
 
 
-def _held(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, "Apple Ads", 3)
-
-
 def _one_country(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     # A rule of version 5, of which version 1.0 says nothing (unverified).
     if brief.targeting.location_ids and len(countries_of(brief)) != 1:
@@ -168,7 +164,7 @@ FORMATS = (
             Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
         ),
         bid={"app_installs": BID},
-        rules=(_app_store, _held, _one_country),
+        rules=(_app_store, times_held("Apple Ads", 3), _one_country),
         notes=("Without keywords Search Match chooses the search terms.",),
     ),
 )

@@ -20,6 +20,7 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import times_held
 from adsunify.errors import Issue
 from adsunify.money import major
 from adsunify.network import (
@@ -39,7 +40,6 @@ from adsunify.network import (
     whole_units,
     words,
 )
-from adsunify.schedule import too_fine
 from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
 
 from . import native as meta
@@ -137,10 +137,6 @@ def _web(address: str) -> str | None:
     return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
 
 
-def _held(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, "Meta")
-
-
 def _lasting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if too_short(brief.budget.period, brief.schedule.start, brief.schedule.end):
         message = "Meta takes a daily budget only for more than 24 hours; end later or use a lifetime budget."
@@ -188,7 +184,7 @@ EXISTING = (
     Input("platform.pageId", "refused", reason="the creative has its page; only the goal awareness names it again"),
     *(Input(f"creative.{name}", "refused", reason="the existing creative brings its own") for name in INHERITED),
 )
-RULES = (no_overlap, _held, _lasting, _floor, category_countries, beneficiary)
+RULES = (no_overlap, times_held("Meta"), _lasting, _floor, category_countries, beneficiary)
 
 
 def _has_creative(members: Mapping[str, Json]) -> bool:

@@ -17,6 +17,7 @@ from functools import partial
 from urllib.parse import parse_qsl
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import times_held
 from adsunify.errors import Issue, ProviderUnreadable, refused
 from adsunify.network import (
     Account,
@@ -34,7 +35,6 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.schedule import too_fine
 from adsunify.wire import Json, Request, Response, rows, text
 
 from . import native as snap
@@ -83,10 +83,6 @@ LEVELS = (CAMPAIGN, AD_SQUAD, AD)
 # -- formats ------------------------------------------------------------------------------------------------------
 
 
-def _held(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, "Snapchat")
-
-
 def _floor(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if Decimal(brief.budget.amount) < Decimal(snap.LEAST_BUDGET):
         message = f"Snapchat takes a budget of at least {snap.LEAST_BUDGET} in the account's currency."
@@ -131,7 +127,7 @@ FORMATS = (
             Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
         ),
         bid={"awareness": CPM},
-        rules=(_held, _floor, _regulated, no_overlap, one_language),
+        rules=(times_held("Snapchat"), _floor, _regulated, no_overlap, one_language),
         notes=("Several countries are reached in exactly one language, that of platform.locale.",),
     ),
 )

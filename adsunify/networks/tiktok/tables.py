@@ -18,6 +18,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import times_held
 from adsunify.errors import Issue
 from adsunify.network import (
     Account,
@@ -33,7 +34,6 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.schedule import too_fine
 from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from . import native as tiktok
@@ -122,7 +122,6 @@ def _cover(account: Account, brief: CampaignBrief, now: datetime | None) -> Iter
 
 def _schedule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     start, end = brief.schedule.start, brief.schedule.end
-    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, tiktok.TITLE)
     if now is not None and start < now - LATE:
         yield Issue("schedule.startAt", "past", "TikTok takes a start at most 12 hours in the past.")
     if start > LATEST_START:
@@ -184,7 +183,7 @@ FORMATS = (
             Input("platform.specialAdCategories", "optional", choices=tiktok.SPECIAL_INDUSTRIES),
             *(Input(path, "refused", reason=reason) for path, reason in _ABSENT.items()),
         ),
-        rules=(_name, _cover, _schedule, _amounts, _targeting),
+        rules=(_name, _cover, times_held(tiktok.TITLE), _schedule, _amounts, _targeting),
         notes=(
             "A daily budget is an average over a calendar week: a day may spend up to 125 % of it.",
             "A TikTok account's video becomes a post that is shown as an ad only (dark post).",

@@ -10,14 +10,13 @@ comma and colon counts in the OAuth 1.0a signature; only batches have a JSON bod
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from types import NoneType
 from typing import Literal
 
-from adsunify.brief import CampaignBrief
-from adsunify.errors import Issue, ProviderUnreadable, refused
+from adsunify.checks import times_held
+from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import (
     Account,
     Catalog,
@@ -32,7 +31,6 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.schedule import too_fine
 from adsunify.wire import Columns, Json, Request, Response, found_at
 
 from .native import (
@@ -143,10 +141,6 @@ def _no_post(value: Json) -> str | None:
     return None if _DECIMAL(value) else "the id of a post is decimal digits"
 
 
-def _held(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    yield from too_fine(brief.schedule.start_at, brief.schedule.end_at, "X")
-
-
 _INHERITED = "the published post is the creative"
 _CREATIVE = words("headline body url imageUrl imageHash headlines descriptions")
 
@@ -184,7 +178,7 @@ FORMATS = (
             ),
             *(Input(f"creative.{member}", "refused", reason=_INHERITED) for member in _CREATIVE),
         ),
-        rules=(_held, one_batch),
+        rules=(times_held("X"), one_batch),
         notes=(
             "The post must carry a website card or a link. It is promoted last, below a paused line item.",
             "Without targeting X serves all users worldwide; exact keywords act on search placement only.",
