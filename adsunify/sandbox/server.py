@@ -6,9 +6,10 @@ import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from attrs import define, field, frozen
@@ -21,6 +22,7 @@ from adsunify.sandbox.reading import Problem, parse_json, parse_pairs, single, w
 from adsunify.sandbox.world import Clock, World
 
 _LARGEST_BODY = 64 * 1024 * 1024
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @define
@@ -51,6 +53,9 @@ class Sandbox:
         path, _, raw_query = http.raw_path.partition("?")
         host, _, rest = path.removeprefix("/").partition("/")
         if host == "_sandbox":
+            if not _is_own_page(http):
+                message = "the control door takes requests to a loopback address, and from no page of another origin"
+                return _plain(403, {"error": {"code": "foreign_origin", "message": message}})
             return await self._control(http.method, rest, raw_query, await http.read())
         network = next((network for network in self.networks.values() if host in network.hosts), None)
         if network is None:
@@ -76,6 +81,10 @@ class Sandbox:
         return await self._failed(http, network, request, fault)
 
     async def _failed(self, http: web.Request, network: Network, request: Request, fault: Fault) -> web.StreamResponse:
+        """Perform a fault. A network authenticates a request before it fails it, so a nonce is used up here, too."""
+        if fault.fault in ("status", "reset_before") and request.route.role == "api":
+            with suppress(Problem, Refusal):
+                network.guard(request)
         match fault.fault:
             case "status":
                 return _sent(network.failure(request, fault.value or 500))
@@ -251,6 +260,12 @@ def _sent(answer: Answer) -> web.Response:
 
 def _plain(status: int, body: Any) -> web.Response:
     return web.Response(status=status, text=write_json(body), content_type="application/json")
+
+
+def _is_own_page(http: web.Request) -> bool:
+    """Whether `Host` names a loopback address, and `Origin`, where a browser sends one, the same place."""
+    origin = http.headers.get("Origin")
+    return urlsplit(f"//{http.host}").hostname in _LOOPBACK and origin in (None, f"http://{http.host}")
 
 
 def _hung_up(http: web.Request) -> web.Response:

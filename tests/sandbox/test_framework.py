@@ -447,6 +447,25 @@ async def test_the_control_door_refuses_what_it_does_not_know(web: httpx.AsyncCl
     assert (await web.get(CREATE)).status_code == 200
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "rebound.example"},
+        {"Host": "rebound.example:8000"},
+        {"Origin": "https://page.example"},
+        {"Origin": "http://localhost:1"},
+        {"Origin": "null"},
+    ],
+    ids=str,
+)
+async def test_the_control_door_refuses_pages_of_others(web: httpx.AsyncClient, headers: dict[str, str]) -> None:
+    told = {"network": "tiny", "fault": "empty"}
+    refused = await web.post("/_sandbox/faults", json=told, headers=headers)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "foreign_origin")
+    own = str(web.base_url).rstrip("/")
+    assert (await web.post("/_sandbox/faults", json=told, headers={"Origin": own})).json() == {"faults": 1}
+
+
 async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
     assert (await web.post("/_sandbox/faults", content="{")).status_code == 422
     assert (await web.get("/_sandbox/writes?network=other")).status_code == 422

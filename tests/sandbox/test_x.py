@@ -1,10 +1,13 @@
 """The simulated X Ads network: the three legs of OAuth 1.0a, signatures, accounts, and faults."""
 
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
+import httpx
 import pytest
 
+from tests.sandbox.calls import tell
 from tests.sandbox.x_calls import (
     ANALYST,
     CALLBACK,
@@ -131,6 +134,16 @@ async def test_a_nonce_serves_once(x: X, clock: Clock) -> None:
     clock.instant += timedelta(minutes=20)
     assert (await x.send("GET", URL, header)).status_code == 401  # now the timestamp is out of bounds
     assert (await x.send("GET", URL, x.signature("GET", URL, x.token, oauth_nonce="nonce1"))).status_code == 200
+
+
+@pytest.mark.parametrize("fault", [{"fault": "status", "value": 503}, {"fault": "reset_before"}], ids=str)
+async def test_a_nonce_is_used_up_by_a_call_that_fails(x: X, fault: dict[str, Any]) -> None:
+    header = x.signature("GET", URL, x.token)
+    await tell("x", x.http, **fault)
+    with suppress(httpx.RemoteProtocolError):
+        assert (await x.send("GET", URL, header)).status_code == 503
+    assert (await x.send("GET", URL, header)).status_code == 401
+    assert (await x.send("GET", URL, x.signature("GET", URL, x.token))).status_code == 200
 
 
 async def test_form_bodies_are_signed_and_json_is_not(x: X) -> None:
