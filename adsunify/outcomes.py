@@ -9,7 +9,6 @@ whatever is left is ambiguous.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
 from attrs import field, frozen
@@ -23,6 +22,7 @@ from .errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from .http.retry_after import parse_retry_after
 from .network import Blame, ErrorRule, Found, ItemAnswer, Network, Verdict
 from .operation import ItemReceipt
 from .steps import Outputs, Step, StepAction, kept, taken
@@ -214,18 +214,7 @@ def native(response: Response, found: Found | None) -> NativeError:
 def wait(network: Network, response: Response) -> float | None:
     """Seconds to wait: what the network's own figures say, else ``Retry-After`` (seconds or a date; never negative)."""
     asked = network.wait(response)
-    if asked is not None:
-        return asked
-    value = response.headers.get("retry-after", "").strip()
-    if value.isascii() and value.isdigit() and len(value) < 9:
-        return float(value)
-    sent = response.headers.get("date")
-    if value and sent:
-        try:
-            return max(0.0, (parsedate_to_datetime(value) - parsedate_to_datetime(sent)).total_seconds())
-        except (ValueError, TypeError):
-            return None
-    return None
+    return parse_retry_after(response.headers) if asked is None else asked
 
 
 _FAILURES: dict[Blame, type[ProviderError]] = {

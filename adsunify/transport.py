@@ -30,6 +30,7 @@ from tenacity.wait import wait_random_exponential
 
 from .errors import NativeError, ProviderError, ProviderUnreadable, refused
 from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch
+from .http.retry_after import parse_retry_after
 from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled, json_bytes
 
 Result = TypeVar("Result")
@@ -297,13 +298,8 @@ def _repeatable(problem: BaseException) -> bool:
 
 
 def _busy(response: Response) -> bool:
-    asked = _retry_after(response)
+    asked = parse_retry_after(response.headers, time.time())
     return (response.status >= 500 or response.status == 429) and (asked is None or asked <= LONGEST_RETRY_AFTER)
-
-
-def _retry_after(response: Response) -> float | None:
-    value = response.headers.get("retry-after", "").strip()
-    return float(value) if value.isascii() and value.isdigit() and len(value) < 9 else None
 
 
 _growing = wait_random_exponential(multiplier=0.2, max=2.0)
@@ -312,7 +308,7 @@ _growing = wait_random_exponential(multiplier=0.2, max=2.0)
 def _pause(state: RetryCallState) -> float:
     outcome = state.outcome
     if outcome is not None and not outcome.failed:
-        asked = _retry_after(outcome.result())
+        asked = parse_retry_after(outcome.result().headers, time.time())
         if asked is not None:
             return asked
     return _growing(state)

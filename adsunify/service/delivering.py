@@ -12,8 +12,6 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC
-from email.utils import parsedate_to_datetime
 from functools import lru_cache, partial
 
 from attrs import define, field, frozen
@@ -21,6 +19,7 @@ from attrs import define, field, frozen
 from adsunify.errors import StoreError, VaultError
 from adsunify.exchange import Lines
 from adsunify.fetch import FetchError, fetch
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.messages import HEAD_BYTES
 from adsunify.store import deliveries
 from adsunify.store.deliveries import Claimed, Ended
@@ -289,15 +288,4 @@ class Worker:
             )
         except (FetchError, VaultError) as problem:
             return Outcome(error=problem.message)
-        return Outcome(answer.status, retry_after=asked_to_wait(answer.headers.get("retry-after", ""), sent_at))
-
-
-def asked_to_wait(retry_after: str, now: float) -> float | None:
-    """The seconds that ``Retry-After`` asks for, as a number or as a date; None where it says nothing."""
-    if retry_after.isascii() and retry_after.isdigit():
-        return float(retry_after)
-    try:
-        when = parsedate_to_datetime(retry_after)
-        return max(0.0, (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() - now)
-    except (ValueError, TypeError, OverflowError):
-        return None
+        return Outcome(answer.status, retry_after=parse_retry_after(answer.headers, sent_at))
