@@ -19,6 +19,7 @@ class Actor:
     """One caller in one workspace. ``can_write`` is the credential's; authority is the lesser of it and the role.
 
     ``key_id``, ``grant_id``: the API key, or the agent's grant, that must still stand when something is written.
+    ``expires_at``: when the key, or the agent's access token, expires (milliseconds); None: never.
     """
 
     workspace_id: str
@@ -29,6 +30,7 @@ class Actor:
     kind: ActorKind
     key_id: str | None = None
     grant_id: str | None = None
+    expires_at: int | None = None
 
     @property
     def writes(self) -> bool:

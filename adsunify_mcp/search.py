@@ -10,7 +10,6 @@ from math import log
 from typing import Any
 
 from adsunify.contract import ENDPOINTS, Endpoint
-from adsunify.contract.endpoint import ACCESS_WORDS
 from adsunify.network import words
 from adsunify.wire import Json
 
@@ -173,6 +172,6 @@ def _described(endpoint: Endpoint) -> dict[str, Json]:
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
         "description": (endpoint.use_case.__doc__ or "").strip(),
-        "access": ACCESS_WORDS[endpoint.access],
+        "access": endpoint.access_words,
         "arguments": {"type": "object", "properties": properties},
     }

@@ -11,7 +11,7 @@ from pydantic.json_schema import models_json_schema
 
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
-from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PATH_FORMS, PREFIX
+from adsunify.contract.endpoint import ERROR_STATUSES, PATH_FORMS, PREFIX
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
 from adsunify.validation import WireModel, read
@@ -96,7 +96,7 @@ def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{(endpoint.use_case.__doc__ or endpoint.summary).strip()}\n\n{ACCESS_WORDS[endpoint.access]}",
+        "description": f"{(endpoint.use_case.__doc__ or endpoint.summary).strip()}\n\n{endpoint.access_words}",
         "tags": [endpoint.section],
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint), *_header_parameters(endpoint)],
         "responses": {
@@ -159,9 +159,12 @@ def _without_null(member: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _header_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
-    if not endpoint.idempotent:
+    if endpoint.idempotent:
+        text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
+    elif endpoint.ignores_key:
+        text = "Accepted and ignored: this request is idempotent by itself."
+    else:
         return []
-    text = "Reuses the same prepared operation for the same canonical request; a changed one is 409."
     schema = {"type": "string", "minLength": 1, "maxLength": 200, "pattern": r"^[^\x00-\x1f\x7f-\x9f]*$"}
     return [{"name": "Idempotency-Key", "in": "header", "required": False, "description": text, "schema": schema}]
 

@@ -15,7 +15,7 @@ from attrs import frozen
 from markupsafe import Markup, escape
 
 from adsunify.contract import ENDPOINTS, Endpoint
-from adsunify.contract.endpoint import ACCESS_WORDS, ERROR_STATUSES, PREFIX
+from adsunify.contract.endpoint import ERROR_STATUSES, PREFIX
 from adsunify.money import AMOUNT
 from adsunify.problems import CODES
 from adsunify.refusals import FORMS
@@ -105,7 +105,7 @@ def _shown(endpoint: Endpoint, document: Mapping[str, Any]) -> Shown:
         endpoint,
         path,
         prose(endpoint.use_case.__doc__ or endpoint.summary),
-        ACCESS_WORDS[endpoint.access],
+        endpoint.access_words,
         tuple(members),
         _command(endpoint, path, document["servers"][0]["url"]),
         spelled(sample(success, components)),

@@ -74,10 +74,13 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
 
 def permit(actor: Actor, endpoint: Endpoint) -> None:
     """Raise Forbidden where the actor's authority is less than the endpoint needs."""
+    if actor.kind == "agent" and not endpoint.agents:
+        raise Forbidden(
+            "An agent's token cannot list or change API keys, or change webhooks. Use an API key.",
+            code="not_for_agents",
+        )
     if endpoint.access == "write" and not actor.writes:
         raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
-    if endpoint.path.startswith("/keys") and actor.kind == "agent" and endpoint.method != "GET":
-        raise Forbidden("An agent's token does not administer API keys.", code="not_for_agents")
     if endpoint.access == "admin" and not actor.administers:
         raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
 
@@ -127,7 +130,7 @@ def _path_value(name: str, value: str, issues: list[Issue]) -> str:
 def _check_key(endpoint: Endpoint, key: str | None, issues: list[Issue]) -> None:
     if key is None:
         return
-    if not endpoint.idempotent:
+    if not (endpoint.idempotent or endpoint.ignores_key):
         issues.append(Issue("Idempotency-Key", "not_supported", "has no meaning for this endpoint; leave it out."))
     elif not 1 <= len(key) <= KEY_LENGTH:
         issues.append(Issue("Idempotency-Key", "length", f"must have 1 to {KEY_LENGTH} characters."))

@@ -13,8 +13,10 @@ from adsunify.refusals import FORMS, UUID
 from adsunify.steps import Kind
 from adsunify.validation import WireModel
 
-Access = Literal["read", "write", "admin"]
-"""``read``: any valid credential. ``write``: a write credential, role member. ``admin``: the same, role admin."""
+Access = Literal["read", "owner", "write", "admin"]
+"""``read``: any valid credential. ``owner``: any credential of the owner, whatever his role; the use case checks it.
+``write``: a write credential, role member. ``admin``: the same, role admin.
+"""
 
 PREFIX = "/api/v1/ads"
 ERROR_STATUSES = (400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 429, 500, 503)
@@ -48,7 +50,9 @@ class Endpoint:
     """One endpoint: how it is called, what it needs, what it answers, and the use case behind it.
 
     The use case takes the service, the actor, and as keyword arguments (snake case) the path parameters, the members of
-    the query and of the body; ``idempotency`` too, where ``idempotent``. ``pages``: the answer is a list with a cursor.
+    the query and of the body; ``idempotency`` too, where ``idempotent``. ``ignores_key``: the endpoint is idempotent by
+    itself; it accepts an idempotency key, which changes nothing. ``agents``: an agent's access token may call it.
+    ``pages``: the answer is a list with a cursor.
     ``kind``: the level of an endpoint that stands once for each; the use case takes it as well. ``beside``: what else
     is wrong with a body that was refused, from the service, the actor, the body as it came and the issues.
     """
@@ -64,12 +68,19 @@ class Endpoint:
     query: type[WireModel] | None = None
     status: Literal[200, 201, 202] = 200
     idempotent: bool = False
+    ignores_key: bool = False
+    agents: bool = True
     pages: bool = False
     kind: Kind | None = None
     beside: Callable[..., Awaitable[Sequence[Issue]]] | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)
     """The names of the path parameters, as on the wire."""
+
+    @property
+    def access_words(self) -> str:
+        """Who may call it, in words."""
+        return ACCESS_WORDS[self.access] + ("" if self.agents else " Not with an agent's access token.")
 
     @operation_id.default
     def _operation_id(self) -> str:
@@ -98,6 +109,7 @@ def singular(word: str) -> str:
 
 ACCESS_WORDS: dict[Access, str] = {
     "read": "Any valid credential of the workspace.",
+    "owner": "The owner, whatever his role: with a write-enabled credential, or with the key itself.",
     "write": "A write-enabled credential of a member or admin.",
     "admin": "A write-enabled credential of an admin.",
 }

@@ -104,7 +104,7 @@ def _native(kind: Kind, name: str, words: str) -> Iterator[Endpoint]:
 ENDPOINTS: tuple[Endpoint, ...] = (
     # -- Access, keys ----------------------------------------------------------------------------------------------
     Endpoint("GET", "/auth/verify", "Access", "Current credential", access.verify, answers.Verified),
-    Endpoint("GET", "/keys", "Access", "List API keys", access.list_keys, list[answers.Key]),
+    Endpoint("GET", "/keys", "Access", "List API keys", access.list_keys, list[answers.Key], agents=False),
     Endpoint(
         "POST",
         "/keys",
@@ -115,8 +115,18 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="admin",
         body=requests.NewKey,
         status=201,
+        agents=False,
     ),
-    Endpoint("DELETE", "/keys/{keyId}", "Access", "Revoke an API key", access.revoke_key, answers.Key, access="admin"),
+    Endpoint(
+        "DELETE",
+        "/keys/{keyId}",
+        "Access",
+        "Revoke an API key",
+        access.revoke_key,
+        answers.Key,
+        access="owner",
+        agents=False,
+    ),
     Endpoint(
         "GET", "/connected-agents", "Access", "Your OAuth agent grants", agents.list_, list[answers.ConnectedAgent]
     ),
@@ -204,6 +214,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Validated,
         body=requests.Campaign,
         beside=campaigns.beside,
+        ignores_key=True,
     ),
     Endpoint(
         "POST",
@@ -242,6 +253,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Operation,
         access="write",
         body=requests.Confirm,
+        ignores_key=True,
     ),
     Endpoint(
         "POST",
@@ -252,6 +264,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Batch,
         access="write",
         body=requests.ConfirmMany,
+        ignores_key=True,
     ),
     Endpoint(
         "POST",
@@ -262,6 +275,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Operation,
         access="write",
         body=requests.Nothing,
+        ignores_key=True,
     ),
     Endpoint(
         "POST",
@@ -271,6 +285,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         entities.validate,
         answers.ValidChange,
         body=Mutation,
+        ignores_key=True,
     ),
     # -- Bulk controls ---------------------------------------------------------------------------------------------
     Endpoint(
@@ -320,6 +335,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.NewWebhook,
         status=201,
+        agents=False,
     ),
     Endpoint(
         "PATCH",
@@ -330,6 +346,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         answers.Webhook,
         access="write",
         body=requests.WebhookChange,
+        agents=False,
     ),
     Endpoint(
         "DELETE",
@@ -339,6 +356,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         webhooks.remove,
         answers.Webhook,
         access="write",
+        agents=False,
     ),
     Endpoint(
         "POST",
@@ -350,6 +368,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
         status=202,
+        agents=False,
     ),
     Endpoint(
         "GET",
@@ -377,6 +396,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         access="write",
         body=requests.Nothing,
         status=202,
+        agents=False,
     ),
 )
 """Every endpoint. Adding one is a row here and a function in the service."""

@@ -17,6 +17,8 @@ from adsunify.wire import Json
 from .core import Service, moment, moment_or_none
 
 KEY = re.compile(r"adu_([A-Za-z0-9]{8})_([A-Za-z0-9_-]{43})")
+AGENT_ROLE = "ads_mcp"
+"""The role of every agent's access token, as the contract names it."""
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -34,7 +36,9 @@ async def actor(service: Service, token: str) -> Actor | None:
     used = service.used_keys.note(key.id, now)
     if used is not None:
         await service.store.write(keys.touch, used)
-    return Actor(key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id)
+    return Actor(
+        key.workspace_id, key.user_id, key.id, key.role, key.can_write, "key", key.id, expires_at=key.expires_at
+    )
 
 
 def hashed(token: str) -> str:
@@ -49,16 +53,13 @@ def new_key() -> tuple[str, str]:
 
 
 async def verify(service: Service, actor: Actor) -> Json:
-    """The current credential, its workspace, whether it may write, and when the key or the grant ends."""
+    """The current credential: its workspace, its role, whether it may write, and when it expires.
+
+    ``role`` is ``ads_mcp`` for an agent's access token. Such a token also names its grant and its client;
+    ``grantExpiresAt`` is the time at which the grant ends and no refresh is possible any more.
+    """
     workspace = await service.store.read(people.workspace, actor.workspace_id)
-    expires_at = None
-    if actor.key_id is not None:
-        listed = await service.store.read(keys.list_keys, actor.workspace_id)
-        expires_at = next((key.expires_at for key in listed if key.id == actor.key_id), None)
-    if actor.grant_id is not None:
-        granted = await service.store.read(agents.grants_of, actor.workspace_id, actor.user_id, service.store.clock)
-        expires_at = next((grant.expires_at for grant, _ in granted if grant.id == actor.grant_id), None)
-    return {
+    verified: dict[str, Json] = {
         "credential": actor.credential,
         "kind": actor.kind,
         "workspaceId": actor.workspace_id,
@@ -66,7 +67,17 @@ async def verify(service: Service, actor: Actor) -> Json:
         "userId": actor.user_id,
         "role": actor.role,
         "canWrite": actor.writes,
-        "expiresAt": moment_or_none(expires_at),
+        "expiresAt": moment_or_none(actor.expires_at),
+    }
+    if actor.grant_id is None:
+        return verified
+    grant, client_name = await service.store.read(agents.grant_with_client, actor.grant_id)
+    return verified | {
+        "role": AGENT_ROLE,
+        "grantId": grant.id,
+        "clientId": grant.client_id,
+        "clientName": client_name,
+        "grantExpiresAt": moment(grant.expires_at),
     }
 
 
@@ -77,10 +88,7 @@ async def list_keys(service: Service, actor: Actor) -> list[Json]:
 
 async def create_key(service: Service, actor: Actor, *, name: str, can_write: bool, expires_at: str | None) -> Json:
     """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
-    bound = None
-    if actor.key_id is not None:
-        listed = await service.store.read(keys.list_keys, actor.workspace_id)
-        bound = next((key.expires_at for key in listed if key.id == actor.key_id), None)
+    bound = actor.expires_at
     wanted = bound if expires_at is None else int(instant(expires_at, "expiresAt").timestamp() * 1000)
     if wanted is not None and wanted <= service.store.clock.now():
         raise InvalidInput([Issue("expiresAt", "past", "must lie in the future.")])
@@ -104,8 +112,12 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
 
 
 async def revoke_key(service: Service, actor: Actor, *, key_id: str) -> Json:
-    """Revoke a key you own, at once; other keys are unaffected."""
-    key = await service.store.write(keys.revoke, actor.workspace_id, actor.user_id, key_id, service.store.clock)
+    """Revoke a key you own, at once, whatever your role; other keys are unaffected.
+
+    A read-only key revokes itself alone. Raises NotFound, Forbidden.
+    """
+    only = None if actor.can_write else actor.key_id
+    key = await service.store.write(keys.revoke, actor.workspace_id, actor.user_id, key_id, service.store.clock, only)
     return _shown(key)
 
 

@@ -341,7 +341,16 @@ async def actor(service: Service, token: str) -> Actor | None:
     if grant.resource != resource(service):
         return None
     credential = f"{grant.client_id}:{grant.user_id}"
-    return Actor(grant.workspace_id, grant.user_id, credential, found.role, grant.can_write, "agent", grant_id=grant.id)
+    return Actor(
+        grant.workspace_id,
+        grant.user_id,
+        credential,
+        found.role,
+        grant.can_write,
+        "agent",
+        grant_id=grant.id,
+        expires_at=min(found.expires_at, grant.expires_at),
+    )
 
 
 # -- what a person sees of it -------------------------------------------------------------------------------------

@@ -166,6 +166,12 @@ def grants_of(connection: Connection, workspace_id: str, user_id: str, clock: Cl
     ]
 
 
+def grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, str]:
+    """A grant, whatever its state, and the name of its client."""
+    grant = _grant(connection, id_)
+    return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
+
+
 def revoke(connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock) -> GrantRecord:
     """End the person's own grant at once. Raises NotFound."""
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()

@@ -146,14 +146,22 @@ def _access(rows: Sequence[Any]) -> KeyAccess | None:
     return KeyAccess(*rows[0]) if rows else None
 
 
-def revoke(connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock) -> KeyRecord:
-    """Revoke one's own key; a revoked one stays as it is. Raises NotFound, Forbidden (another user's key)."""
+def revoke(
+    connection: Connection, workspace_id: str, user_id: str, key_id: str, clock: Clock, only: str | None = None
+) -> KeyRecord:
+    """Revoke one's own key; a revoked one stays as it is.
+
+    ``only``: the id of a read-only key that asks; it revokes itself alone. Raises NotFound, Forbidden (another user's
+    key, or another key than ``only``).
+    """
     named = {"the_id": key_id, "of_workspace": workspace_id}
     found = connection.execute(_GET, named).one_or_none()
     if found is None:
         raise NotFound("There is no such key in this workspace.")
     if found.user_id != user_id:
         raise Forbidden("Only the owner of a key can revoke it.")
+    if only is not None and only != key_id:
+        raise Forbidden("A read-only key can revoke itself only; use a write-enabled key.", code="write_required")
     connection.execute(_REVOKE, {"the_id": key_id, "now": clock.now()})
     return KeyRecord(**connection.execute(_GET, named).one()._mapping)
 

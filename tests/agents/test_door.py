@@ -11,9 +11,10 @@ import pytest
 from aiohttp import web
 from attrs import evolve
 
+from adsunify.contract import BY_ID
 from adsunify.executor import Limits
 from adsunify_mcp.protocol import VERSIONS
-from tests.server.served import Served, brief
+from tests.server.served import NEVER, Served, brief
 
 from .agent import Agent, allowed, client, request, said
 from .careless import for_elsewhere
@@ -46,18 +47,31 @@ async def test_a_token_stands_in_its_header(both: Served) -> None:
         assert (await nobody.post(request("ping"), Authorization=f"{scheme} {token}".strip())).status_code == 401
 
 
-async def test_an_agent_administers_no_keys_at_either_door(both: Served) -> None:
+async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both: Served) -> None:
     agent = await allowed(both)
     key_id, _ = await both.key("admin")
+    webhook = {"url": "https://hooks.example.com/ads"}
     rows = await both.rows()
-    for operation_id, more in (("post_keys", {"body": {"name": "spare"}}), ("delete_key", {"path": {"keyId": key_id}})):
-        result = await agent.tool("call_tool", operationId=operation_id, **more)
+    for operation_id, method, address, body in (
+        ("get_keys", "GET", "/keys", None),
+        ("post_keys", "POST", "/keys", {"name": "spare"}),
+        ("delete_key", "DELETE", f"/keys/{key_id}", None),
+        ("post_webhooks", "POST", "/webhooks", webhook),
+        ("patch_webhook", "PATCH", f"/webhooks/{NEVER}", {"active": True}),
+        ("delete_webhook", "DELETE", f"/webhooks/{NEVER}", None),
+        ("post_webhook_test", "POST", f"/webhooks/{NEVER}/test", {}),
+        ("post_webhook_delivery_redeliver", "POST", f"/webhooks/{NEVER}/deliveries/{NEVER}/redeliver", {}),
+    ):
+        names = BY_ID[operation_id].parameters
+        path = {"path": {name: key_id if name == "keyId" else NEVER for name in names}} if names else {}
+        given = {} if body is None else {"body": body}
+        result = await agent.tool("call_tool", operationId=operation_id, **path, **given)
         error = result["structuredContent"]["error"]
         assert (error["status"], error["code"], error["outcome"]) == (403, "not_for_agents", "not_applied")
-    caller = both.caller(agent.token)
-    assert (await caller.problem(403, "POST", "/keys", {"name": "spare"}))["code"] == "not_for_agents"
-    assert (await caller.problem(403, "DELETE", f"/keys/{key_id}"))["code"] == "not_for_agents"
+        problem = await both.caller(agent.token).problem(403, method, address, body)
+        assert (problem["code"], problem["outcome"]) == ("not_for_agents", "not_applied"), operation_id
     assert await both.rows() == rows
+    assert await both.caller(agent.token).get("/webhooks") == []
 
 
 async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,15 +73,21 @@ KINDS = {"campaign": "campaigns", "adGroup": "ad-groups", "ad": "ads"}
 
 @frozen
 class Row:
-    """A row of an endpoint table. ``access``: who may (the contract's "Access"). ``pages``: the envelope has a page."""
+    """A row of an endpoint table.
+
+    ``access``: who may (the contract's "Access"). ``agents``: an OAuth token may call it. ``ignores_key``: an
+    idempotency key is accepted and changes nothing. ``pages``: the envelope has a page.
+    """
 
     method: str
     path: str
     status: int = 200
-    access: Literal["read", "write", "admin"] = "read"
+    access: Literal["read", "owner", "write", "admin"] = "read"
     body: Fields | None = None
     query: Fields | None = None
     idempotent: bool = False
+    ignores_key: bool = False
+    agents: bool = True
     pages: bool = False
     kind: str = "campaign"
 
@@ -345,9 +351,9 @@ HOOK = "/webhooks/{webhookId}"
 ROWS: tuple[Row, ...] = (
     # Access, keys, grants
     Row("GET", "/auth/verify"),
-    Row("GET", "/keys"),
-    Row("POST", "/keys", 201, "admin", KEY),
-    Row("DELETE", "/keys/{keyId}", access="admin"),
+    Row("GET", "/keys", agents=False),
+    Row("POST", "/keys", 201, "admin", KEY, agents=False),
+    Row("DELETE", "/keys/{keyId}", access="owner", agents=False),
     Row("GET", "/connected-agents"),
     Row("DELETE", "/connected-agents/{grantId}"),
     # Connections, networks, accounts
@@ -364,16 +370,16 @@ ROWS: tuple[Row, ...] = (
     Row("GET", "/accounts/{accountId}/catalogs/{resource}", query=CATALOG, pages=True),
     # Unified campaign workflow
     Row("GET", "/workflows"),
-    Row("POST", "/validate-campaign", body=CAMPAIGN),
+    Row("POST", "/validate-campaign", body=CAMPAIGN, ignores_key=True),
     Row("POST", "/create", 201, "write", CAMPAIGN, idempotent=True),
     Row("POST", "/activate", 201, "write", ACTIVATE, idempotent=True),
     # Operations
     Row("GET", "/operations"),
     Row("GET", "/operations/{operationId}"),
-    Row("POST", "/operations/{operationId}/execute", 200, "write", CONFIRM),
-    Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY),
-    Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING),
-    Row("POST", "/accounts/{accountId}/validate", body=MUTATION),
+    Row("POST", "/operations/{operationId}/execute", 200, "write", CONFIRM, ignores_key=True),
+    Row("POST", "/operations/execute", 200, "write", CONFIRM_MANY, ignores_key=True),
+    Row("POST", "/operations/{operationId}/cancel", 200, "write", NOTHING, ignores_key=True),
+    Row("POST", "/accounts/{accountId}/validate", body=MUTATION, ignores_key=True),
     # Bulk controls; the contract's "Idempotency": bulk-edit, too
     Row("POST", "/bulk-status", 201, "write", BULK_STATUS, idempotent=True),
     Row("POST", "/bulk-edit", 201, "write", BULK_EDIT, idempotent=True),
@@ -381,11 +387,11 @@ ROWS: tuple[Row, ...] = (
     *(row for kind in KINDS for row in native(kind)),
     # Webhooks
     Row("GET", "/webhooks"),
-    Row("POST", "/webhooks", 201, "write", WEBHOOK),
-    Row("PATCH", HOOK, 200, "write", WEBHOOK_CHANGE),
-    Row("DELETE", HOOK, 200, "write"),
-    Row("POST", f"{HOOK}/test", 202, "write", NOTHING),
+    Row("POST", "/webhooks", 201, "write", WEBHOOK, agents=False),
+    Row("PATCH", HOOK, 200, "write", WEBHOOK_CHANGE, agents=False),
+    Row("DELETE", HOOK, 200, "write", agents=False),
+    Row("POST", f"{HOOK}/test", 202, "write", NOTHING, agents=False),
     Row("GET", f"{HOOK}/deliveries"),
     Row("GET", f"{HOOK}/deliveries/{{deliveryId}}/attempts"),
-    Row("POST", f"{HOOK}/deliveries/{{deliveryId}}/redeliver", 202, "write", NOTHING),
+    Row("POST", f"{HOOK}/deliveries/{{deliveryId}}/redeliver", 202, "write", NOTHING, agents=False),
 )

@@ -50,9 +50,9 @@ async def test_the_page_says_what_the_rows_say() -> None:
 def expected(row: Row, caller: str) -> str:
     if caller == "no valid token":
         return "401"
-    if caller.startswith("OAuth") and row.path.startswith("/keys") and row.method != "GET":
-        return "403 `not_for_agents`"  # the contract's "Authentication", 5
-    if row.access in MAY[caller]:
+    if caller.startswith("OAuth") and not row.agents:
+        return "403 `not_for_agents`"  # "Credentials at the doors"
+    if row.access in MAY[caller] | {"owner"}:
         return "yes"
     return f"403 `{row.access}_required`"
 

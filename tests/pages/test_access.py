@@ -172,7 +172,9 @@ async def test_a_viewer_reads(site: Served) -> None:
         token = person.page.form("/sign-out").fields["csrf"]
         for path in ("/operations", "/accounts", "/connections", "/keys", "/connected-agents", "/webhooks", "/people"):
             await person.open(path)
-            assert [form.action for form in person.page.forms if form.method == "post"] == ["/sign-out"], path
+            posts = {form.action for form in person.page.forms if form.method == "post"}
+            assert {action for action in posts if not action.endswith("/revoke")} == {"/sign-out"}, path
+            assert path == "/keys" or posts == {"/sign-out"}, path  # a viewer ends his own keys
         await person.open("/connections/credentials/apple", 403)
         await person.open(f"/review/{id_}", 404)  # as through the API: not in his scope
         rows = await site.rows()
@@ -255,6 +257,21 @@ async def test_keys(site: Served) -> None:
             sent = {"csrf": form.fields["csrf"], "name": "robot", **days}
             assert (await person.http.post(f"{site.base_url}/keys", data=sent)).status_code == 422
         assert await site.rows() == rows
+
+
+@pytest.mark.parametrize("name", ["viewer", "member"])
+async def test_everybody_revokes_his_own_keys(site: Served, name: str) -> None:
+    _, secret = await site.key(name, title=f"robot of the {name}")
+    _, other = await site.key("admin", title="robot of the admin")
+    async with browser(site) as person:
+        await person.sign_in(email(name))
+        await person.follow("API keys")
+        texts = [text for form in person.page.forms for text, _, _ in form.buttons]
+        assert f"Revoke robot of the {name}" in texts and "Revoke robot of the admin" not in texts
+        await person.send(button=f"Revoke robot of the {name}")
+        assert person.path == "/keys"
+        await site.caller(secret).problem(401, "GET", "/auth/verify")
+        await site.caller(other).get("/auth/verify")
 
 
 async def test_insights_that_cannot_be(site: Served) -> None:

@@ -108,7 +108,21 @@ async def test_a_refused_request_binds_nothing(both: Served) -> None:
     assert answer.status_code == 201 and REPLAYED not in answer.headers
 
 
-@pytest.mark.parametrize("endpoint", [one for one in ENDPOINTS if not one.idempotent], ids=lambda one: one.operation_id)
+IDEMPOTENT_BY_ITSELF = {
+    "post_operation_execute",
+    "post_operations_execute",
+    "post_operation_cancel",
+    "post_validate_campaign",
+    "post_account_validate",
+}
+"""The contract's "Idempotency": here a key is accepted and changes nothing."""
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [one for one in ENDPOINTS if not one.idempotent and one.operation_id not in IDEMPOTENT_BY_ITSELF],
+    ids=lambda one: one.operation_id,
+)
 async def test_elsewhere_the_header_is_refused(both: Served, endpoint: Any) -> None:
     before = await both.rows()
     found = await both.admin.refused(
@@ -116,6 +130,30 @@ async def test_elsewhere_the_header_is_refused(both: Served, endpoint: Any) -> N
     )
     assert ("Idempotency-Key", "not_supported") in found
     assert await both.rows() == before
+
+
+async def test_a_key_changes_nothing_where_the_request_is_idempotent_by_itself(both: Served) -> None:
+    key = {"Idempotency-Key": "one for all"}
+    body = campaign(both)
+    for changed in (body, campaign(both)):  # the second brief is another one: the key is not bound
+        answer = await both.admin.send("POST", "/validate-campaign", changed, headers=key)
+        assert answer.status_code == 200 and REPLAYED not in answer.headers
+    change = {"action": "delete", "kind": "campaign", "entityId": "1"}
+    answer = await both.admin.send("POST", f"/accounts/{both.accounts['meta']}/validate", change, headers=key)
+    assert answer.status_code == 404, answer.text  # there is no such campaign; the key was not the reason
+    first, second, third = [(await both.admin.post("/create", campaign(both), 201))["id"] for _ in range(3)]
+    for _ in range(2):
+        answer = await both.admin.send("POST", f"/operations/{first}/execute", {"confirmed": True}, headers=key)
+        assert (answer.status_code, answer.json()["data"]["status"]) == (200, "succeeded")
+        assert REPLAYED not in answer.headers
+    many = {"operationIds": [first, second], "confirmed": True}
+    answer = await both.admin.send("POST", "/operations/execute", many, headers=key)
+    assert [one["status"] for one in answer.json()["data"]["results"]] == ["succeeded", "succeeded"], answer.text
+    answer = await both.admin.send("POST", f"/operations/{third}/cancel", {}, headers=key)
+    assert (answer.status_code, answer.json()["data"]["status"]) == (200, "cancelled")
+    for bad in ("", "k" * 201):
+        found = await both.admin.refused("POST", f"/operations/{third}/cancel", {}, headers={"Idempotency-Key": bad})
+        assert ("Idempotency-Key", "length") in found
 
 
 async def test_how_long_a_key_is(both: Served) -> None:

@@ -134,6 +134,21 @@ async def test_only_the_owner_revokes(empty: Served) -> None:
     await empty.caller(made["secret"]).get("/keys")
 
 
+@pytest.mark.parametrize("role", ["viewer", "member", "admin"])
+async def test_an_owner_revokes_his_keys_whatever_his_role(empty: Served, role: str) -> None:
+    mine = empty.person(role)
+    other_id, other = await empty.key(role)
+    read_id, read = await empty.key(role, can_write=False)
+    for stranger in {"viewer", "member", "admin"} - {role}:
+        assert (await empty.person(stranger).problem(403, "DELETE", f"/keys/{other_id}"))["code"] == "forbidden"
+    problem = await empty.caller(read).problem(403, "DELETE", f"/keys/{other_id}")
+    assert problem["code"] == "write_required"  # what reads only takes no other key away
+    assert (await mine.delete(f"/keys/{other_id}"))["revokedAt"] is not None
+    await empty.caller(other).problem(401, "GET", "/auth/verify")
+    assert (await empty.caller(read).delete(f"/keys/{read_id}"))["revokedAt"] is not None
+    await empty.caller(read).problem(401, "GET", "/auth/verify")
+
+
 async def test_the_last_use_is_told(empty: Served) -> None:
     made = await empty.admin.post("/keys", {"name": "used"}, 201)
     assert made["lastUsedAt"] is None

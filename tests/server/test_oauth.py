@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -212,7 +213,7 @@ async def test_both_doors(server: Served) -> None:
     tokens = await one.tokens("member")
     caller = server.caller(tokens["access_token"])
     who = await caller.get("/auth/verify")
-    assert (who["kind"], who["role"], who["canWrite"]) == ("agent", "member", True)
+    assert (who["kind"], who["role"], who["canWrite"]) == ("agent", "ads_mcp", True)
     made = await caller.post("/create", {"accountId": server.accounts["meta"], "campaign": brief("meta")}, 201)
     assert [found["id"] for found in await caller.get("/operations")] == [made["id"]]
     headers = {"Accept": "application/json, text/event-stream", "Authorization": f"Bearer {tokens['access_token']}"}
@@ -222,14 +223,6 @@ async def test_both_doors(server: Served) -> None:
     assert (await server.person("member").get(f"/operations/{made['id']}"))["id"] == made["id"]
     other = await (await agent(server)).tokens("member")
     await server.caller(other["access_token"]).problem(404, "GET", f"/operations/{made['id']}")
-
-
-async def test_an_agent_administers_no_keys(server: Served) -> None:
-    caller = server.caller((await (await agent(server)).tokens())["access_token"])
-    refused = await caller.problem(403, "POST", "/keys", {"name": "spare"})
-    assert refused["code"] == "not_for_agents"
-    key_id, _ = await server.key("admin")
-    await caller.problem(403, "DELETE", f"/keys/{key_id}")
 
 
 async def test_read_only_stays_read_only(server: Served) -> None:
@@ -331,9 +324,16 @@ async def test_revocation_by_the_client(empty: Served) -> None:
     assert (await empty.caller(tokens["access_token"]).send("GET", "/auth/verify")).status_code == 401
 
 
-async def test_an_agent_is_told_when_its_grant_ends(empty: Served) -> None:
-    """Not when its token does: that is renewed."""
+async def test_an_agent_is_told_who_it_is_and_when_it_ends(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The token ends within the hour and is renewed; the grant ends for good."""
     tokens = await (await agent(empty)).tokens()
     found = await empty.caller(tokens["access_token"]).get("/auth/verify")
-    granted = {one["expiresAt"] for one in await empty.admin.get("/connected-agents") if one["revokedAt"] is None}
-    assert found["kind"] == "agent" and found["expiresAt"] in granted
+    (grant,) = [one for one in await empty.admin.get("/connected-agents") if one["grantId"] == found["grantId"]]
+    assert (found["kind"], found["role"]) == ("agent", "ads_mcp")
+    assert (found["clientId"], found["clientName"]) == (grant["clientId"], grant["clientName"])
+    assert found["grantExpiresAt"] == grant["expiresAt"]
+    left = datetime.fromisoformat(found["expiresAt"]) - empty.service.now()
+    assert timedelta(minutes=50) < left <= timedelta(hours=1)
+    monkeypatch.setattr(agents, "GRANT_MILLISECONDS", 10 * 60 * 1000)
+    short = await empty.caller((await (await agent(empty)).tokens())["access_token"]).get("/auth/verify")
+    assert short["expiresAt"] == short["grantExpiresAt"]  # a token does not outlive its grant

@@ -10,16 +10,20 @@ Role = Literal["viewer", "member", "admin"]
 
 
 class Verified(Shape):
-    """The credential of this request."""
+    """The credential of this request. An agent's access token also names its grant and its client."""
 
     credential: str
     kind: Literal["key", "agent", "session", "local"]
     workspace_id: Uuid
     workspace: str
     user_id: Uuid
-    role: Role
+    role: Role | Literal["ads_mcp"]
     can_write: bool
     expires_at: Text
+    grant_id: Uuid | None = None
+    client_id: Uuid | None = None
+    client_name: Text = None
+    grant_expires_at: Text = None
 
 
 class Key(Shape):
