@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +29,8 @@ from .driver import Parameters, Result, Store, StoreFunction, announced, transla
 from .statement import Made, Question
 
 BUSY_SECONDS = 10
+BUSY_PAUSE = 0.02
+"""Seconds between two tries where SQLite itself does not wait."""
 BATCH = 500
 
 
@@ -68,9 +71,26 @@ def _engine(path: Path, pragmas: Sequence[str]) -> Engine:
     def connected(connection: sqlite3.Connection, _record: object) -> None:
         connection.isolation_level = None  # transactions are begun by us, not guessed by the driver
         for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}").fetchall()
+            _set_pragma(connection, pragma)
 
     return engine
+
+
+def _set_pragma(connection: sqlite3.Connection, pragma: str) -> None:
+    """Set a pragma, and wait at most BUSY_SECONDS for other connections.
+
+    SQLite answers ``journal_mode = WAL`` with SQLITE_BUSY at once while another connection changes the mode of a new
+    file: its busy timeout does not apply to that change.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            connection.execute(f"PRAGMA {pragma}").fetchall()
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() >= until:
+                raise
+            time.sleep(BUSY_PAUSE)
 
 
 def _connected(engine: Engine) -> Connection:

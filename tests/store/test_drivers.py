@@ -305,6 +305,31 @@ async def test_a_file_locked_by_another_is_a_store_error_until_it_is_let_go(
     await store.close()
 
 
+async def test_eight_stores_start_on_a_new_file_at_once(tmp_path: Path) -> None:
+    """All of them change the file to WAL, which SQLite's busy timeout does not wait for."""
+
+    async def start(path: Path) -> None:
+        store = sqlite.SqliteStore(path, Clock())
+        try:
+            await store.write(lambda _connection: None)
+        finally:
+            await store.close()
+
+    for number in range(20):
+        await asyncio.gather(*(start(tmp_path / f"{number}.db") for _ in range(8)))
+
+
+async def test_a_start_waits_while_another_changes_a_new_file(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    opening = asyncio.create_task(open_store(f"sqlite:///{path}"))
+    await asyncio.sleep(0.1)
+    holder.execute("ROLLBACK")
+    holder.close()
+    await (await opening).close()
+
+
 @on_sqlite
 async def test_a_failed_commit_keeps_nothing_and_tells_so(store: Store) -> None:
     def dangle(connection: Connection, name: str) -> None:
