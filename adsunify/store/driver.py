@@ -79,6 +79,10 @@ class Store(ABC):
         finally:
             self.waiting -= 1
 
+    async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
+        """As :meth:`write`, however long it takes: migrations change whole tables, and wait for each other."""
+        return await self.write(function)
+
     async def share(self, shared: Shared[Result]) -> Result:
         """As :meth:`write`. SQLite's commits are shared anyway."""
         return await self.write(shared.alone)

@@ -44,7 +44,7 @@ async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durab
                 "write was about to be sent, and it would be sent twice. Switch both on, or allow it explicitly."
             )
         try:
-            await store.write(migrate)
+            await store.upgrade(migrate)
         except DBAPIError as error:
             raise StoreError(f"The database cannot be brought to this version of adsunify: {error.orig}") from error
         store.clock.saw(await store.read(_newest))

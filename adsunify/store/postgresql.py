@@ -24,6 +24,8 @@ from .statement import Made, Question, Values
 
 CONNECTIONS = 8
 """At most so many for writing, and as many for reading."""
+SECONDS = 25.0
+"""How long a read or a write may take, with the wait for a connection. To drop a dead connection takes 2 s more."""
 SERIALIZATION_FAILURE = "40001"
 DEADLOCK = "40P01"
 GONE = ("08", "57P")
@@ -123,16 +125,27 @@ class _Lane:
         self._tell = tell
         self._gate = asyncio.Semaphore(CONNECTIONS)
         self._idle: list[AsyncConnection] = []
+        self._dropping: set[asyncio.Task[None]] = set()
 
     async def run(
-        self, trying: Callable[[], _Try], function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        trying: Callable[[], _Try],
+        function: Callable[..., Result],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        limited: bool = True,
     ) -> Result:
-        async with self._gate:
-            try:
+        """Run the function; StoreError after SECONDS where it is ``limited``."""
+        limit = asyncio.timeout(SECONDS if limited else None)
+        try:
+            async with limit, self._gate:
                 result: Result = await self._twice(trying, function, args, kwargs)
-            except FAILURES as error:
-                raise _told(error) from error
-            return result
+                return result
+        except FAILURES as error:
+            if limit.expired():
+                self._drop_idle()  # they may be as dead as this one
+                raise StoreError(f"The database did not answer within {SECONDS:g} seconds.") from error
+            raise _told(error) from error
 
     async def _twice(
         self, trying: Callable[[], _Try], function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -153,13 +166,13 @@ class _Lane:
             result = await connection.run_sync(trial.run, function, args, kwargs)
         except Exception:
             if trial.lost or connection.invalidated:
-                await _thrown_away(connection)
-                await self.close()  # those that wait were lost with it
+                self._drop(connection)
+                self._drop_idle()  # they were lost with it
             else:
                 self._idle.append(connection)  # rolled back, and as good as before
             raise
         except BaseException:
-            await _thrown_away(connection)
+            self._drop(connection)
             raise
         self._idle.append(connection)
         if trial.announced:
@@ -172,15 +185,23 @@ class _Lane:
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
             raise StoreError(f"The database cannot be reached: {type(error).__name__}: {error}") from error
 
-    async def close(self) -> None:
+    def _drop(self, connection: AsyncConnection) -> None:
+        """Close a connection beside what follows: a server that does not answer takes 2 s of it."""
+        task = asyncio.create_task(_closed(connection))
+        self._dropping.add(task)
+        task.add_done_callback(self._dropping.discard)
+
+    def _drop_idle(self) -> None:
         while self._idle:
-            await self._idle.pop().close()
+            self._drop(self._idle.pop())
 
     async def end(self) -> None:
         """Close for good, when the functions that were asked for have run."""
         for _ in range(CONNECTIONS):
             await self._gate.acquire()
-        await self.close()
+        self._drop_idle()
+        if self._dropping:
+            await asyncio.wait(self._dropping)
 
 
 _Together = Callable[[Connection, Sequence[Values]], Sequence[Any]]
@@ -246,9 +267,13 @@ class _Turn:
             await asyncio.wait(self._sent) if self._sent else await asyncio.sleep(0)
 
 
-async def _thrown_away(connection: AsyncConnection) -> None:
-    await connection.invalidate()
+async def _closed(connection: AsyncConnection) -> None:
+    await connection.invalidate()  # which gives the server 2 s; closing alone would wait for it without an end
     await connection.close()
+
+
+_ABANDONED = {"idle_in_transaction_session_timeout": str(int(SECONDS * 1000))}
+"""The server ends a transaction whose client is gone: its locks would stop the next try to keep a receipt."""
 
 
 class PostgresStore(Store):
@@ -260,7 +285,7 @@ class PostgresStore(Store):
     def __init__(self, url: str, clock: Clock) -> None:
         super().__init__()
         self.clock = clock
-        self._writes = _Lane(url, {}, tell=self.tell)
+        self._writes = _Lane(url, _ABANDONED, tell=self.tell)
         self._reads = _Lane(url, {"default_transaction_read_only": "on"}, tell=self.tell)
         self._asking = _Turn(self._reads, _READING, lambda: None)
         self._sharing = _Turn(self._writes, _SHARING, self._count)
@@ -273,9 +298,15 @@ class PostgresStore(Store):
         self._must_be_open()
         return await self._finished(function, args, kwargs)
 
-    async def _finished(self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    async def upgrade(self, function: Callable[[Connection], Result]) -> Result:
+        self._must_be_open()
+        return await self._finished(function, (), {}, limited=False)
+
+    async def _finished(
+        self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool = True
+    ) -> Result:
         """Run the function to its end, whatever becomes of the caller."""
-        task = asyncio.create_task(self._committed(function, args, kwargs))
+        task = asyncio.create_task(self._committed(function, args, kwargs, limited))
         self._running.add(task)
         task.add_done_callback(self._done)
         return await asyncio.shield(task)
@@ -309,18 +340,17 @@ class PostgresStore(Store):
         await asyncio.sleep(0)  # whom that did not serve goes on alone
         if self._running:
             await asyncio.wait(set(self._running))
-        await self._writes.close()
         await self._asking.end()
-        await self._reads.end()
+        await asyncio.gather(self._writes.end(), self._reads.end())
 
     def _must_be_open(self) -> None:
         if not self._open:
             raise StoreError("The store is closed.")
 
     async def _committed(
-        self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any], limited: bool
     ) -> Result:
-        result = await self._writes.run(_WRITING, function, args, kwargs)
+        result = await self._writes.run(_WRITING, function, args, kwargs, limited)
         self._count()
         return result
 

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import InvalidInput, StoreError
-from adsunify.store import Clock, Store, open_store, people, sqlite
+from adsunify.store import Clock, Store, open_store, people, postgresql, sqlite
 from adsunify.store.driver import announce
 from adsunify.store.people import WorkspaceRecord
 
@@ -427,6 +428,93 @@ async def test_a_transaction_that_the_database_gave_up_is_not_called_done(store:
     assert await store.read(names) == set()
     await store.write(add, "fine")
     assert await store.read(names) == {"fine"}
+
+
+class Partition:
+    """A network between clients and PostgreSQL's socket in ``folder``. What is cut stays open, and carries nothing."""
+
+    def __init__(self, folder: str) -> None:
+        self.target = f"{folder}/.s.PGSQL.5432"
+        self.open: set[asyncio.Task[None]] = set()
+        self.sides: list[asyncio.StreamWriter] = []
+        self.all = False
+        """Whether new connections are cut, too."""
+
+    async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.sides.append(writer)
+        if self.all:
+            return
+        server_reader, server_writer = await asyncio.open_unix_connection(self.target)
+        self.sides.append(server_writer)
+        for source, to in ((reader, server_writer), (server_reader, writer)):
+            task = asyncio.create_task(self._forward(source, to))
+            self.open.add(task)
+            task.add_done_callback(self.open.discard)
+
+    async def _forward(self, source: asyncio.StreamReader, to: asyncio.StreamWriter) -> None:
+        while read := await source.read(65536):
+            to.write(read)
+        to.close()
+
+    def cut(self) -> None:
+        for task in self.open:
+            task.cancel()
+
+    def cut_all(self) -> None:
+        self.all = True
+        self.cut()
+
+    async def end(self) -> None:
+        self.cut()
+        for side in self.sides:
+            side.close()
+        await asyncio.gather(*(side.wait_closed() for side in self.sides), return_exceptions=True)
+
+
+@on_postgresql
+async def test_a_partition_does_not_hang_callers(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "SECONDS", 0.3)
+    socket_folder = parse_qs(urlsplit(url).query)["host"][0]
+    partition = Partition(socket_folder)
+    proxy = await asyncio.start_unix_server(partition, tmp_path / ".s.PGSQL.5432")
+    store = await open_store(url.replace(socket_folder, str(tmp_path)))
+    await asyncio.gather(*(store.write(add, f"w{n}") for n in range(20)), *(store.read(names) for _ in range(20)))
+    async with asyncio.timeout(20):
+        partition.cut()
+        for call in (store.write(add, "lost"), store.read(names)):
+            with pytest.raises(StoreError, match=r"did not answer within 0\.3 seconds"):
+                await call
+        await store.write(add, "after")  # at once: none of the old connections is tried again
+        assert await store.read(names) == {"after", *(f"w{n}" for n in range(20))}
+        partition.cut_all()
+        with pytest.raises(StoreError, match=r"did not answer"):
+            await store.write(add, "lost")
+        await store.close()
+    proxy.close()
+    await partition.end()
+
+
+@on_postgresql
+async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "SECONDS", 0.3)
+    asyncpg = pytest.importorskip("asyncpg")
+    holder = await asyncpg.connect(url)
+    await holder.execute("BEGIN; LOCK TABLE workspaces")
+    async with asyncio.timeout(20):
+        refused = await asyncio.gather(
+            *(store.write(add, f"w{n}") for n in range(2 * postgresql.CONNECTIONS)), return_exceptions=True
+        )
+    assert all(isinstance(one, StoreError) for one in refused)
+    await holder.execute("ROLLBACK")
+    await holder.close()
+    await store.write(add, "after")
+    assert await store.read(names) == {"after"}
+
+
+@on_postgresql
+async def test_a_migration_may_take_its_time(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgresql, "SECONDS", 0.05)
+    await store.upgrade(lambda connection: connection.execute(text("SELECT pg_sleep(0.2)")) and None)
 
 
 @on_postgresql
