@@ -230,6 +230,29 @@ class ProviderUnreadable(ProviderError):
     default_code = "provider_unreadable"
 
 
+class RequestNotSent(ProviderUnreadable):
+    """Not one byte of the request left this machine. Raised by the transport, and told to the executor."""
+
+    default_code = "not_sent"
+
+
+class ResponseLost(ProviderUnreadable):
+    """The request may have left, and no whole response came: its outcome is unknown.
+
+    ``native.status`` and ``headers`` (names in lower case) hold what arrived of the response. ``repeatable``: a read
+    may be sent again; False where the response itself was at fault.
+    """
+
+    default_code = "connection_lost"
+
+    def __init__(
+        self, message: str, status: int | None = None, headers: Mapping[str, str] | None = None, repeatable: bool = True
+    ) -> None:
+        super().__init__(message, native=NativeError(message=message, status=status), outcome="unknown")
+        self.headers = headers or {}
+        self.repeatable = repeatable
+
+
 class OperationError(AdsunifyError):
     """The state of an operation forbids the action; its receipt holds what is known."""
 

@@ -4,7 +4,7 @@
 
     run = execute(network, plan, progress(receipts, in_flight), operation_id)
     effect = next(run)                        # Commit, Send or Read
-    effect = run.send(answer)                 # Advanced, Response, NotSent or Lost; StopIteration carries the Ending
+    effect = run.send(answer)                 # an Answer; StopIteration carries the Ending
 
 Exactly one step is in flight. A commit stands before and after every native write, and the commit after a step is the
 commit before the next one: claim + intent 1 | receipt 1 + intent 2 | ... | receipt N + succeeded. The read of an
@@ -12,7 +12,7 @@ overlay comes before the intent; the receipt before it is committed first. The d
 
 - answers a ``Commit`` that the database did not do by trying again where it holds a receipt (evidence must land), else
   by closing the generator;
-- never answers a ``Send`` twice and never cancels one: what it does not know is ``Lost``.
+- never answers a ``Send`` twice and never cancels one: what it does not know is ``ResponseLost``.
 
 The only clock here is ``Advanced.at``.
 """
@@ -23,9 +23,17 @@ from collections.abc import Callable, Generator, Mapping
 from enum import Enum
 from typing import Literal
 
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
-from .errors import NativeError, ProviderError, ProviderThrottled, ProviderUnreadable, TokenRefused
+from .errors import (
+    NativeError,
+    ProviderError,
+    ProviderThrottled,
+    ProviderUnreadable,
+    RequestNotSent,
+    ResponseLost,
+    TokenRefused,
+)
 from .errors import Outcome as Certainty
 from .evidence import error_kept, milliseconds, request_id, response_kept, sound
 from .network import Network
@@ -59,9 +67,9 @@ class Commit:
 
 @frozen
 class Send:
-    """Sign and send this write, once; answered by ``Response``, ``NotSent`` or ``Lost``.
+    """Sign and send this write, once; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
-    ``at``: when its intent was committed. A driver whose lease has run out since then answers ``NotSent``.
+    ``at``: when its intent was committed. A driver whose lease has run out since then answers ``RequestNotSent``.
     """
 
     request: Request
@@ -71,7 +79,7 @@ class Send:
 
 @frozen
 class Read:
-    """Sign and send this read; answered by ``Response``, ``NotSent`` or ``Lost``.
+    """Sign and send this read; answered by ``Response``, ``RequestNotSent`` or ``ResponseLost``.
 
     It may be repeated: the driver refreshes a refused token and repeats it once before it answers.
     """
@@ -80,24 +88,9 @@ class Read:
     key: str
 
 
-@frozen
-class NotSent:
-    """Surely not one byte of the request left."""
-
-    reason: str
-
-
-@frozen
-class Lost:
-    """Nobody knows what became of the request; ``status`` and ``headers`` where the answer got that far."""
-
-    reason: str
-    status: int | None = None
-    headers: Mapping[str, str] = field(factory=dict)
-
-
 Effect = Commit | Send | Read
-Answer = Advanced | Response | NotSent | Lost
+SendResult = Response | RequestNotSent | ResponseLost
+Answer = Advanced | SendResult
 
 
 @frozen
@@ -289,9 +282,9 @@ def _advanced(answer: Answer) -> Advanced:
     return answer
 
 
-def _answered(answer: Answer) -> Response | NotSent | Lost:
+def _answered(answer: Answer) -> SendResult:
     if isinstance(answer, Advanced):
-        raise TypeError("a Send or Read is answered by Response, NotSent or Lost")
+        raise TypeError("a Send or Read is answered by Response, RequestNotSent or ResponseLost")
     return answer
 
 
@@ -320,7 +313,7 @@ def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...
         return _End(_error("step_not_sendable", message, "not_applied", step.key))
 
 
-def _overlaid(network: Network, step: Step, request: Request, answer: Response | NotSent | Lost) -> Request | _End:
+def _overlaid(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _End:
     """The request laid over the object as it is now. A failed read is surely not applied: it hands back."""
     problem: ProviderError | None
     if isinstance(answer, Response):
@@ -333,7 +326,7 @@ def _overlaid(network: Network, step: Step, request: Request, answer: Response |
         except READ_FAULTS as fault:
             problem = ProviderUnreadable(f"The current object cannot be read ({type(fault).__name__}).")
     else:
-        problem = ProviderUnreadable(answer.reason)
+        problem = ProviderUnreadable(answer.message)
     native = error_kept(problem.native)
     error = _error(problem.code, f"Before {step.key}: {problem.message}", "not_applied", step.key, native)
     if isinstance(problem, TokenRefused):
@@ -351,23 +344,24 @@ def _receipt(
     step: Step,
     request: Request,
     intent: Intent,
-    answer: Response | NotSent | Lost,
+    answer: SendResult,
     progress: Progress,
 ) -> Receipt:
     """What became of the attempt; item positions count in the planned array, outputs hold all attempts."""
-    if isinstance(answer, NotSent):
+    if isinstance(answer, RequestNotSent):
         return Receipt(
             intent.n,
             step.key,
             intent.attempt,
             "throttled",
-            error=error_kept(NativeError(message=answer.reason)),
+            error=error_kept(NativeError(message=answer.message)),
             retry_after=milliseconds(None, intent.attempt),
         )
-    status = answer.status
-    if isinstance(answer, Lost):
-        found: Outcome = Ambiguous(answer.reason, NativeError(message=answer.reason, status=status))
+    if isinstance(answer, ResponseLost):
+        status = answer.native.status
+        found: Outcome = Ambiguous(answer.message, answer.native)
     else:
+        status = answer.status
         try:
             found = outcome(network, step, request, answer)
         except READ_FAULTS as fault:

@@ -1,8 +1,8 @@
 """Sends requests of the networks over HTTP, and says exactly what it knows about what became of each.
 
 A ``read`` is repeated (connection lost, 5xx, 429 with a short ``Retry-After``), a few times, within its time. A
-``read_once`` or a ``write`` leaves at most once, whatever happens: :class:`NotSent` means that surely not one byte of
-it left, :class:`Lost` means anything else. Nothing is followed, nothing is taken from the environment, answers are
+``read_once`` or a ``write`` leaves at most once, whatever happens: RequestNotSent means that surely not one byte of it
+left, ResponseLost means anything else. Nothing is followed, nothing is taken from the environment, answers are
 bounded in size (after inflating) and in time. Credentials go only to the hosts that a network declares; what is not
 signed and lies elsewhere goes through :mod:`adsunify.fetch`.
 """
@@ -28,7 +28,7 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, retry_if
 from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
 
-from .errors import NativeError, ProviderError, ProviderUnreadable, refused
+from .errors import ProviderError, RequestNotSent, ResponseLost, refused
 from .fetch import CONNECT_SECONDS, FetchError, bounded, fetch
 from .http.retry_after import parse_retry_after
 from .wire import MAX_ANSWER_BYTES, Encoding, Flow, Json, Request, Response, Wait, dumps, filled, json_bytes
@@ -48,35 +48,13 @@ the same moment would be lost."""
 CONNECTIONS = 100
 
 
-class NotSent(ProviderUnreadable):
-    """Surely not one byte of the request left."""
-
-    default_code = "not_sent"
-
-
-class Lost(ProviderUnreadable):
-    """Nobody knows what became of the request; ``native.status`` and ``headers`` where its answer got that far.
-
-    ``repeatable``: a read may be tried again (not where the answer itself was at fault).
-    """
-
-    default_code = "connection_lost"
-
-    def __init__(
-        self, message: str, status: int | None = None, headers: Mapping[str, str] | None = None, repeatable: bool = True
-    ) -> None:
-        super().__init__(message, native=NativeError(message=message, status=status), outcome="unknown")
-        self.headers = headers or {}
-        self.repeatable = repeatable
-
-
 class Transport(Protocol):
     """What sends requests: one method."""
 
     async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
         """Send a request that is signed already, where it is to be, and return its answer, whatever its status.
 
-        ``hosts``: what the network declares. ``timeout``: seconds in all. Raises :class:`NotSent` or :class:`Lost`.
+        ``hosts``: what the network declares. ``timeout``: seconds in all. Raises RequestNotSent or ResponseLost.
         """
         ...
 
@@ -131,14 +109,14 @@ class HttpTransport:
         try:
             async with asyncio.timeout_at(deadline):
                 return await self._exchange(message, progress)
-        except Lost:
+        except ResponseLost:
             raise
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, TimeoutError) as problem:
             if progress.sending:
-                raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
-            raise NotSent(f"{message.host} cannot be reached: {_words(problem)}") from problem
+                raise ResponseLost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
+            raise RequestNotSent(f"{message.host} cannot be reached: {_words(problem)}") from problem
         except Exception as problem:  # whatever else it is, nobody knows what became of the request
-            raise Lost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
+            raise ResponseLost(f"{message.host}: {_words(problem)}", progress.status, progress.headers) from problem
 
     async def _exchange(self, message: _Message, progress: _Progress) -> Response:
         extensions = {**message.extensions, "trace": progress.trace}
@@ -154,10 +132,10 @@ class HttpTransport:
         progress.status, progress.headers = response.status_code, dict(response.headers.items())
         try:
             if progress.stale:
-                raise Lost(f"{message.host}: the answer was there before the request was sent.")
+                raise ResponseLost(f"{message.host}: the answer was there before the request was sent.")
             content, whole = await bounded(response, message.limit)
         except zlib.error:
-            raise Lost(
+            raise ResponseLost(
                 f"{message.host}: the answer is not what its encoding says.",
                 progress.status,
                 progress.headers,
@@ -167,7 +145,7 @@ class HttpTransport:
             with suppress(httpx.TransportError, OSError):  # the answer counts, not how the connection ends
                 await response.aclose()
         if not whole:
-            raise Lost(
+            raise ResponseLost(
                 f"{message.host}: the answer is larger than {message.limit} bytes.",
                 progress.status,
                 progress.headers,
@@ -294,7 +272,7 @@ def _words(problem: Exception) -> str:
 
 
 def _repeatable(problem: BaseException) -> bool:
-    return isinstance(problem, NotSent) or (isinstance(problem, Lost) and problem.repeatable)
+    return isinstance(problem, RequestNotSent) or (isinstance(problem, ResponseLost) and problem.repeatable)
 
 
 def _busy(response: Response) -> bool:
@@ -341,26 +319,26 @@ _PORTS = {"https": 443, "http": 80}
 
 
 def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _Message:
-    """The bytes of a request and where they go; NotSent where the request cannot be written, or must not."""
+    """The bytes of a request and where they go; RequestNotSent where the request cannot be written, or must not."""
     try:
         url = filled(request)
         parts = urlsplit(url)
     except ValueError:
-        raise NotSent("The address of the request cannot be written.") from None
+        raise RequestNotSent("The address of the request cannot be written.") from None
     host = parts.netloc
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     declared = host in hosts
     steps = parts.path.split("/")
     if parts.scheme != "https" or not host or parts.fragment or not _TARGET.fullmatch(target):
-        raise NotSent("The address of the request is not an https address.")
+        raise RequestNotSent("The address of the request is not an https address.")
     if "." in steps or ".." in steps or "" in request.path.values():
-        raise NotSent(f"{host}: an id in the path of the request is empty or a dot.")
+        raise RequestNotSent(f"{host}: an id in the path of the request is empty or a dot.")
     if not declared and (request.signed or request.nature == "write"):
-        raise NotSent(f"{host} is not a host of the network; only those are written to and receive credentials.")
+        raise RequestNotSent(f"{host} is not a host of the network; only those are written to and receive credentials.")
     try:
         content, content_type = encoded(request.encoding, request.body)
     except (TypeError, ValueError, AttributeError) as reason:
-        raise NotSent(f"{host}: the body of the request cannot be written: {reason}") from None
+        raise RequestNotSent(f"{host}: the body of the request cannot be written: {reason}") from None
     headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
     if content_type is not None:
         headers["content-type"] = content_type
@@ -368,7 +346,7 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
     if not _METHOD.fullmatch(request.method) or not all(
         _HEADER_NAME.fullmatch(name) and _HEADER_VALUE.fullmatch(value) for name, value in headers.items()
     ):
-        raise NotSent(f"{host}: the method or a header of the request cannot be written.")
+        raise RequestNotSent(f"{host}: the method or a header of the request cannot be written.")
     if sandbox is not None:
         # after signing: the signature names the real host
         url, target = f"{sandbox}/{host}{target}", f"/{host}{target}"
@@ -433,8 +411,8 @@ async def _fetched(message: _Message, deadline: float) -> Response:
         )
     except FetchError as problem:
         if problem.reason in ("refused", "unresolved", "unreachable"):
-            raise NotSent(problem.message) from problem
-        raise Lost(problem.message, repeatable=problem.reason != "too_large") from problem
+            raise RequestNotSent(problem.message) from problem
+        raise ResponseLost(problem.message, repeatable=problem.reason != "too_large") from problem
     return Response.of(found.status, found.headers, found.content, message.request.answer)
 
 

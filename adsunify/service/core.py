@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from attrs import define, field, frozen
 
 from adsunify.connecting import NO_APP, App
-from adsunify.errors import refused
+from adsunify.errors import RequestNotSent, ResponseLost, refused
 from adsunify.executor import KillPoint, Limits
 from adsunify.fetch import Resolve, resolve
 from adsunify.network import Network
@@ -20,7 +20,7 @@ from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
 from adsunify.store.keys import LastUsed, touch
 from adsunify.store.operations import Idempotency
-from adsunify.transport import SECONDS, HttpTransport, Lost, NotSent
+from adsunify.transport import SECONDS, HttpTransport
 from adsunify.vault import KeyRing
 from adsunify.wire import Json, Request, Response
 
@@ -109,10 +109,10 @@ class Service:
         requests = self.measured.requests
         try:
             answer = await self.transport.send(request, hosts=network.hosts, timeout=timeout)
-        except NotSent:
+        except RequestNotSent:
             requests[network.code, "not_sent"] += 1
             raise
-        except Lost:
+        except ResponseLost:
             requests[network.code, "lost"] += 1
             raise
         requests[network.code, status_class(answer.status)] += 1

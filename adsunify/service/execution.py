@@ -14,8 +14,8 @@ from attrs import frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import StoreError
-from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, NotSent, Read, execute, kill_points
+from adsunify.errors import RequestNotSent, StoreError
+from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, Read, execute, kill_points
 from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.operation import Advance, Advanced, Progress, Receipt, progress
@@ -177,7 +177,7 @@ async def _carry_out(service: Service, lease: _Lease, session: Session, effect: 
     if isinstance(effect, Read):
         return await _leased(service, lease, session.answer_read(effect.request))
     if service.store.clock.now() - effect.at >= service.settings.lease:
-        return NotSent("The process was stopped for longer than its lease before the request could go out.")
+        return RequestNotSent("The process was stopped for longer than its lease before the request could go out.")
     return await _leased(service, lease, session.answer(effect.request))
 
 

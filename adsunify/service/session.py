@@ -14,18 +14,18 @@ from adsunify.errors import (
     AdsunifyError,
     OperationError,
     ProviderUnreadable,
+    RequestNotSent,
+    ResponseLost,
     StoreError,
     TokenRefused,
     refused,
 )
-from adsunify.executor import Lost as LostAnswer
-from adsunify.executor import NotSent as NotSentAnswer
 from adsunify.network import Account
 from adsunify.networks import adapter
 from adsunify.outcomes import failure
 from adsunify.store import connections, sealed
 from adsunify.store.connections import AccountRecord
-from adsunify.transport import Lost, NotSent, run_flow
+from adsunify.transport import run_flow
 from adsunify.vault import Place, open_, seal
 from adsunify.wire import Flow, Request, Response, dumps, loads
 
@@ -100,20 +100,20 @@ class Session:
     def _refused(self, request: Request, response: Response) -> bool:
         return request.signed and isinstance(failure(self.adapter.network, response), TokenRefused)
 
-    async def answer(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
+    async def answer(self, request: Request) -> Response | RequestNotSent | ResponseLost:
         """Send a write of an execution once, and say what is known of it."""
         try:
             signed = await self._signed(request)
         except AdsunifyError as problem:  # no key, no application: not a byte went out
-            return NotSentAnswer(problem.message)
+            return RequestNotSent(problem.message)
         return await _known(self._sent(signed))
 
-    async def answer_read(self, request: Request) -> Response | NotSentAnswer | LostAnswer:
+    async def answer_read(self, request: Request) -> Response | RequestNotSent | ResponseLost:
         """As :meth:`answer`, for a read: a refused token is refreshed once, and the read repeated."""
         try:
             return await _known(self.read(request))
         except AdsunifyError as problem:
-            return NotSentAnswer(problem.message)
+            return RequestNotSent(problem.message)
 
     async def token_refused(self, again: bool) -> None:
         """A write was refused for its token: refresh it, so that the next attempt has a new one.
@@ -213,14 +213,12 @@ class Session:
         await self.service.store.write(connections.needs_reauth, self.account.connection_id, clock)
 
 
-async def _known(sending: Awaitable[Response]) -> Response | NotSentAnswer | LostAnswer:
+async def _known(sending: Awaitable[Response]) -> Response | RequestNotSent | ResponseLost:
     """The answer, or what is known of a request that brought none."""
     try:
         return await sending
-    except NotSent as problem:
-        return NotSentAnswer(problem.message)
-    except Lost as problem:
-        return LostAnswer(problem.message, problem.native.status, problem.headers)
+    except (RequestNotSent, ResponseLost) as problem:
+        return problem
 
 
 def sealed_credentials(service: Service, workspace_id: str, connection_id: str, credentials: Credentials) -> str:

@@ -22,13 +22,14 @@ from adsunify.errors import (
     ProviderThrottled,
     ProviderUnreadable,
     RateLimited,
+    RequestNotSent,
+    ResponseLost,
     StoreError,
     TokenRefused,
     Unauthenticated,
     VaultError,
 )
 from adsunify.problems import described, error_from
-from adsunify.transport import Lost, NotSent
 
 NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
 OPERATION = {"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"}
@@ -69,7 +70,7 @@ def test_there_and_back(error: AdsunifyError) -> None:
     assert described(back) == problem
 
 
-@pytest.mark.parametrize("error", [NotSent("No way there."), Lost("Cut.", 200)])
+@pytest.mark.parametrize("error", [RequestNotSent("No way there."), ResponseLost("Cut.", 200)])
 def test_what_the_transport_says_is_unreadable(error: ProviderUnreadable) -> None:
     back = error_from(described(error))
     assert type(back) is ProviderUnreadable
@@ -91,5 +92,5 @@ def test_every_class_is_here() -> None:
         return {kind}.union(*(below(one) for one in kind.__subclasses__()))
 
     ours = {one for one in below(AdsunifyError) if one.__module__ == "adsunify.errors"}
-    told = {type(error) for error in ERRORS} | {StoreError, VaultError}
+    told = {type(error) for error in ERRORS} | {RequestNotSent, ResponseLost, StoreError, VaultError}
     assert ours - told == {AdsunifyError}

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.errors import AdsunifyError, StoreError
+from adsunify.errors import AdsunifyError, RequestNotSent, ResponseLost, StoreError
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.service import execution, operations
 from adsunify.service.core import Service
-from adsunify.transport import Lost, NotSent
 
 from .cutting import Cancelling, Failing, FailingStore, FailingTransport
 from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns, overlaid
@@ -25,7 +24,7 @@ def declared(of: str, done: bool) -> AdsunifyError:
     """What a store and a transport say that they may raise."""
     if of == "store":
         return StoreError("cut")
-    return Lost("cut") if done else NotSent("cut")
+    return ResponseLost("cut") if done else RequestNotSent("cut")
 
 
 def undeclared(of: str, done: bool) -> OSError:

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Lost, NotSent, Read, Send, execute
+from adsunify.errors import RequestNotSent, ResponseLost
+from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Read, Send, execute
 from adsunify.operation import Advance, Advanced, Receipt, progress
 from adsunify.steps import Binding, Items, Output, Overlay, Plan, Step, planned
 from adsunify.wire import Json, Request, Response
 from tests.simulation.plans import HOST, NETWORK
 
-Told = Response | NotSent | Lost
+Told = Response | RequestNotSent | ResponseLost
 USUAL = Limits()
 
 

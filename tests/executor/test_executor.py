@@ -7,7 +7,8 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.executor import Commit, KillPoint, Limits, Lost, NotSent, Read, Send, execute, kill_points
+from adsunify.errors import RequestNotSent, ResponseLost
+from adsunify.executor import Commit, KillPoint, Limits, Read, Send, execute, kill_points
 from adsunify.operation import Advance, Intent, Receipt, progress
 from adsunify.steps import Binding, Items, Output, Step
 from adsunify.wire import Json, Response, dumps
@@ -72,8 +73,8 @@ def test_a_receipt_that_comes_too_late_to_end_the_operation_says_so() -> None:
         (Response(401, {}, {}), "rejected", "hand_back", True, "provider_token_refused"),
         (Response(429, {"retry-after": "7"}, {}), "throttled", "hand_back", True, "provider_throttled"),
         (Response(400, {}, {"error": {"code": "slow"}}), "throttled", "hand_back", True, "provider_throttled"),
-        (NotSent("refused"), "throttled", "hand_back", True, "not_sent"),
-        (Lost("reset"), "ambiguous", "lose", False, "outcome_unknown"),
+        (RequestNotSent("refused"), "throttled", "hand_back", True, "not_sent"),
+        (ResponseLost("reset"), "ambiguous", "lose", False, "outcome_unknown"),
         (Response(500, {}, {}), "ambiguous", "lose", False, "outcome_unknown"),
         (Response(408, {}, {"error": {"code": "bad"}}), "ambiguous", "lose", False, "outcome_unknown"),
         (Response(460, {}, None, "empty"), "ambiguous", "lose", False, "outcome_unknown"),
@@ -117,7 +118,7 @@ def test_a_refused_token_is_tried_once_more_with_a_new_intent() -> None:
 
 
 def test_what_is_known_of_a_lost_answer_is_kept() -> None:
-    played = play(THREE, [Lost("reset after the headers", 201, {"x-request-id": "r-1"})])
+    played = play(THREE, [ResponseLost("reset after the headers", 201, {"x-request-id": "r-1"})])
     receipt = played.receipts[0]
     assert (receipt.http_status, receipt.request_id, receipt.state) == (201, "r-1", "ambiguous")
     assert receipt.error is not None
@@ -150,7 +151,7 @@ def test_a_step_in_flight_is_never_executed_again(key: str) -> None:
 
 
 def test_an_ambiguous_step_is_never_executed_again() -> None:
-    first = play(THREE, [Lost("reset")])
+    first = play(THREE, [ResponseLost("reset")])
     assert play(THREE, receipts=first.receipts).ending.refused == "doubtful"
 
 
@@ -251,8 +252,8 @@ def test_a_step_without_items_left_to_send_is_not_sent() -> None:
 @pytest.mark.parametrize(
     ("answer", "again"),
     [
-        (NotSent("refused"), True),
-        (Lost("reset"), True),
+        (RequestNotSent("refused"), True),
+        (ResponseLost("reset"), True),
         (Response(503, {}, None, "empty"), True),
         (Response(429, {"retry-after": "3"}, {}), True),
         (Response(200, {}, {"other": 1}), True),
@@ -262,7 +263,9 @@ def test_a_step_without_items_left_to_send_is_not_sent() -> None:
         (Response(401, {}, {}), False),
     ],
 )
-def test_a_failed_read_before_a_change_is_not_applied(answer: Response | NotSent | Lost, again: bool) -> None:
+def test_a_failed_read_before_a_change_is_not_applied(
+    answer: Response | RequestNotSent | ResponseLost, again: bool
+) -> None:
     first = play(plan(replace("a")), [answer])
     assert first.shape == "READ"
     later = play(plan(create("a"), replace("b")), [made("1"), answer])

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from attrs import evolve
 
+from adsunify.errors import RequestNotSent
 from adsunify.evidence import response_kept, text_kept
-from adsunify.transport import NotSent
 from adsunify.wire import Request, Response, dumps
 from tests.transport.server import OK, WRITE, answering, send, serving
 
@@ -49,7 +49,7 @@ def test_a_sentence_about_tokens_stays_as_it_is(text: str) -> None:
 async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(value: str) -> None:
     """A pasted token with a blank behind it: not one byte left, and the message does not hold the token."""
     async with serving(answering(OK)) as server:
-        with pytest.raises(NotSent) as problem:
+        with pytest.raises(RequestNotSent) as problem:
             await send(server, evolve(WRITE, headers={"Authorization": value}))
         assert server.connections == 0
     assert TOKEN not in str(problem.value)
@@ -66,6 +66,6 @@ async def test_a_header_that_cannot_be_written_is_not_sent_and_not_repeated(valu
 async def test_an_address_that_cannot_be_written_is_not_sent(request_: Request) -> None:
     """Its intent is saved already: whatever else escaped would leave the operation in doubt for ever."""
     async with serving(answering(OK)) as server:
-        with pytest.raises(NotSent):
+        with pytest.raises(RequestNotSent):
             await send(server, request_)
         assert server.connections == 0

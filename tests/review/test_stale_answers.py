@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.transport import HttpTransport, Lost
+from adsunify.errors import ResponseLost
+from adsunify.transport import HttpTransport
 from tests.transport.certificates import Authority
 from tests.transport.server import HOST, WRITE, answer
 
@@ -42,6 +43,6 @@ async def test_an_answer_that_came_twice(tmp_path: Path, records: int, pause: fl
         await asyncio.sleep(idle)
         try:
             second = await sending.send(WRITE, hosts=(HOST,), timeout=5)
-        except Lost:
+        except ResponseLost:
             return  # nobody knows, and nobody guesses
         assert second.body == {"id": "2"}

@@ -10,7 +10,8 @@ from random import Random
 
 from attrs import define
 
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, NotSent, Send, execute
+from adsunify.errors import RequestNotSent
+from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Send, execute
 from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Receipt
 from adsunify.steps import Plan, Step
 
@@ -152,7 +153,7 @@ class Scenario:
             return answer
         self._may_send(one, effect)
         if self.clock.now() >= one.leased_until and self.random.random() < 0.5:
-            return NotSent("the lease ran out")  # a driver that looked; one that did not must do no harm either
+            return RequestNotSent("the lease ran out")  # a driver that looked; one that did not must do no harm either
         one.sends += 1
         answer = self.provider.write(step, effect.request)
         self._note("sent", effect.key, answer)

@@ -9,7 +9,7 @@ import pytest
 from attrs import evolve
 
 from adsunify import executor, outcomes
-from adsunify.executor import Lost, NotSent
+from adsunify.errors import RequestNotSent, ResponseLost
 from adsunify.operation import Intent, ItemReceipt, Progress
 from adsunify.outcomes import Ambiguous, Applied, Throttled
 from adsunify.steps import Step
@@ -58,7 +58,7 @@ def _lost_is_sent_again(patch: pytest.MonkeyPatch) -> None:
     real = executor._receipt
 
     def receipt(network, step, request, intent, answer, progress):  # type: ignore[no-untyped-def] # as the original
-        answer = NotSent(answer.reason) if isinstance(answer, Lost) else answer
+        answer = RequestNotSent(answer.message) if isinstance(answer, ResponseLost) else answer
         return real(network, step, request, intent, answer, progress)
 
     patch.setattr(executor, "_receipt", receipt)

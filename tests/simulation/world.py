@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import define, field
 
-from adsunify.executor import Lost, NotSent
+from adsunify.errors import RequestNotSent, ResponseLost
 from adsunify.operation import (
     LEASE_MILLISECONDS,
     REVIEW_MILLISECONDS,
@@ -183,14 +183,14 @@ class Provider:
     applied: dict[tuple[str, int], str] = field(factory=dict)
     made: int = 0
 
-    def write(self, step: Step, request: Request) -> Response | NotSent | Lost:
+    def write(self, step: Step, request: Request) -> Response | RequestNotSent | ResponseLost:
         """Let one of many things happen to a write."""
         if self.random.random() < self.calm:
             return self._fine(step, request)
         mishap = self.random.choice((self._partial, self._applied_but, self._not_applied, self._not_applied))
         return mishap(step, request)
 
-    def read(self) -> Response | NotSent | Lost:
+    def read(self) -> Response | RequestNotSent | ResponseLost:
         if self.random.random() < max(self.calm, 0.85):
             return Response(200, {}, {"thing": {"id": "77", "etag": "x", "old": 1, "name": "was"}})
         return self.random.choice(_BAD_READS)
@@ -253,12 +253,12 @@ class Provider:
         ]
         return Response(207, {}, {"ok": True, "results": results})
 
-    def _applied_but(self, step: Step, request: Request) -> Response | Lost:
+    def _applied_but(self, step: Step, request: Request) -> Response | ResponseLost:
         """Applied, and the answer does not say so."""
         answer = self._answer(step, self._apply(step, request))
-        answers: tuple[Response | Lost, ...] = (
-            Lost("reset after the headers", 200, {"x-request-id": "r"}),
-            Lost("the connection was lost"),
+        answers: tuple[Response | ResponseLost, ...] = (
+            ResponseLost("reset after the headers", 200, {"x-request-id": "r"}),
+            ResponseLost("the connection was lost"),
             Response(200, {}, "not JSON", "unreadable"),
             Response(200, {}, "<html>", "unreadable"),
             Response(500, {}, {"error": {"code": "bad"}}),
@@ -284,16 +284,16 @@ class Provider:
             answers += (Response(200, {}, {**answer, "error": {"code": "bad"}}),)
         return self.random.choice(answers)
 
-    def _not_applied(self, step: Step, request: Request) -> Response | NotSent | Lost:
+    def _not_applied(self, step: Step, request: Request) -> Response | RequestNotSent | ResponseLost:
         """Not applied; the answer may or may not say so."""
         self._parents(step, request)
         return self.random.choice(_REFUSALS)
 
 
-_REFUSALS: tuple[Response | NotSent | Lost, ...] = (
-    NotSent("refused"),
-    NotSent("no name"),
-    Lost("reset before anything came back"),
+_REFUSALS: tuple[Response | RequestNotSent | ResponseLost, ...] = (
+    RequestNotSent("refused"),
+    RequestNotSent("no name"),
+    ResponseLost("reset before anything came back"),
     Response(400, {}, {"error": {"code": "bad", "message": "access_token=abc"}}),
     Response(400, {}, "<html>", "unreadable"),
     Response(401, {}, {"error": {"code": "token"}}),
@@ -308,9 +308,9 @@ _REFUSALS: tuple[Response | NotSent | Lost, ...] = (
     Response(200, {}, {"error": {"code": "strange"}}),
     Response(500, {}, {"error": {"code": "strange"}}),
 )
-_BAD_READS: tuple[Response | NotSent | Lost, ...] = (
-    NotSent("refused"),
-    Lost("reset"),
+_BAD_READS: tuple[Response | RequestNotSent | ResponseLost, ...] = (
+    RequestNotSent("refused"),
+    ResponseLost("reset"),
     Response(200, {}, {"nothing": 1}),
     Response(200, {}, "not JSON", "unreadable"),
     Response(401, {}, {}),

@@ -8,7 +8,8 @@ import tracemalloc
 
 import pytest
 
-from adsunify.transport import HttpTransport, Lost
+from adsunify.errors import ResponseLost
+from adsunify.transport import HttpTransport
 from adsunify.wire import Request
 
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
@@ -25,7 +26,7 @@ async def test_a_gzip_bomb_is_not_inflated(nature: str) -> None:
     bomb = _bomb(300_000_000)
     async with serving(answering(answer(200, bomb, "Content-Encoding: gzip"))) as server:
         tracemalloc.start()
-        with pytest.raises(Lost, match="larger"):
+        with pytest.raises(ResponseLost, match="larger"):
             await send(server, Request("POST", WRITE.url, nature=nature))  # type: ignore[arg-type] # both are natures
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -46,7 +47,7 @@ async def test_a_body_of_100_megabytes_is_not_read(framing: str) -> None:
             said += 62_500
 
     async with serving(act) as server:
-        with pytest.raises(Lost, match="larger"):
+        with pytest.raises(ResponseLost, match="larger"):
             await send(server, WRITE)
         assert server.connections == 1
     assert said < 40_000_000
@@ -76,7 +77,7 @@ async def test_gzip_is_read_in_any_pieces() -> None:
 )
 async def test_a_body_that_is_not_its_encoding_is_lost(body: bytes, coding: str) -> None:
     async with serving(answering(answer(200, body, f"Content-Encoding: {coding}"))) as server:
-        with pytest.raises(Lost, match="encoding"):
+        with pytest.raises(ResponseLost, match="encoding"):
             await send(server, WRITE)
 
 

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adsunify import fetch as module
-from adsunify.errors import InvalidInput
+from adsunify.errors import InvalidInput, RequestNotSent
 from adsunify.fetch import Destination, FetchError, checked_address, destination, fetch, public
-from adsunify.transport import HttpTransport, NotSent
+from adsunify.transport import HttpTransport
 from adsunify.wire import Request
 
 from .certificates import Authority
@@ -269,7 +269,7 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
     async with listener, HttpTransport(url, tls=authority.trusting()) as sending, HttpTransport(url) as distrusting:
         for _ in range(3):
             assert (await sending.send(request, hosts=(HOST,))).status == 200
-        with pytest.raises(NotSent) as problem:
+        with pytest.raises(RequestNotSent) as problem:
             await distrusting.send(request, hosts=(HOST,))
         assert problem.value.outcome == "not_applied"
 

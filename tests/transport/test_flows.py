@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.errors import ProviderError, ProviderUnreadable
-from adsunify.transport import HttpTransport, Lost, NotSent, run_flow
+from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
+from adsunify.transport import HttpTransport, run_flow
 from adsunify.wire import Flow, Request, Response, Wait
 
 from .server import HOST, answer, answering, serving
@@ -47,7 +47,7 @@ async def test_a_flow_over_http() -> None:
         assert await run_flow(flow(), lambda request: sending.send(request, hosts=(HOST,))) == 3
 
 
-@pytest.mark.parametrize("problem", [NotSent("refused"), Lost("reset"), ProviderError("no")])
+@pytest.mark.parametrize("problem", [RequestNotSent("refused"), ResponseLost("reset"), ProviderError("no")])
 async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: ProviderError) -> None:
     async def fails(request: Request) -> Response:
         raise problem

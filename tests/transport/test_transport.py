@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from adsunify import transport
-from adsunify.errors import InvalidInput
-from adsunify.transport import HttpTransport, Lost, NotSent
+from adsunify.errors import InvalidInput, RequestNotSent, ResponseLost
+from adsunify.transport import HttpTransport
 from adsunify.wire import Request
 
 from .certificates import Authority
@@ -29,7 +29,7 @@ async def test_a_refused_connection_is_not_sent() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         async with HttpTransport(f"http://127.0.0.1:{closed.getsockname()[1]}") as sending:
-            with pytest.raises(NotSent) as problem:
+            with pytest.raises(RequestNotSent) as problem:
                 await sending.send(WRITE, hosts=(HOST,))
     assert problem.value.outcome == "not_applied"
 
@@ -43,7 +43,7 @@ async def test_a_connection_that_never_opens_is_not_sent() -> None:
             filling.setblocking(False)
             filling.connect_ex(full.getsockname())
         async with HttpTransport(f"http://127.0.0.1:{full.getsockname()[1]}") as sending:
-            with pytest.raises(NotSent):
+            with pytest.raises(RequestNotSent):
                 await sending.send(WRITE, hosts=(HOST,), timeout=0.3)
 
 
@@ -57,9 +57,9 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
     async with serving(silent) as server, HttpTransport(server.url) as sending:
         first = asyncio.create_task(sending.send(WRITE, hosts=(HOST,), timeout=1.0))
         await asyncio.sleep(0.1)
-        with pytest.raises(NotSent):
+        with pytest.raises(RequestNotSent):
             await sending.send(WRITE, hosts=(HOST,), timeout=0.2)
-        with pytest.raises(Lost):
+        with pytest.raises(ResponseLost):
             await first
         assert len(server.requests) == 1
 
@@ -85,7 +85,7 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
 )
 async def test_what_must_not_leave_does_not(request_: Request, why: str) -> None:
     async with serving(answering(OK)) as server:
-        with pytest.raises(NotSent, match=why):
+        with pytest.raises(RequestNotSent, match=why):
             await send(server, request_)
         assert server.connections == 0
 
@@ -144,7 +144,7 @@ async def _endless_headers(connection: Connection) -> None:
 @pytest.mark.parametrize("nature", ["write", "read_once"])
 async def test_a_connection_that_ends_is_lost_and_nothing_is_repeated(act: Act, nature: str) -> None:
     async with serving(act) as server:
-        with pytest.raises(Lost) as problem:
+        with pytest.raises(ResponseLost) as problem:
             await send(server, Request("POST", WRITE.url, body={}, encoding="json", nature=nature))  # type: ignore[arg-type] # both are natures
         assert server.connections == 1
         assert len(server.requests) <= 1
@@ -159,7 +159,7 @@ async def test_a_reset_after_the_headers_keeps_what_they_said() -> None:
         connection.reset()
 
     async with serving(act) as server:
-        with pytest.raises(Lost) as problem:
+        with pytest.raises(ResponseLost) as problem:
             await send(server, WRITE)
     assert problem.value.native.status == 201
     assert problem.value.headers["x-request-id"] == "abc"
@@ -174,7 +174,7 @@ async def test_a_truncated_body_is_lost_whatever_the_status(status: int) -> None
         await connection.say(answer(status, b'{"id":"777"}')[:-3])
 
     async with serving(act) as server:
-        with pytest.raises(Lost) as problem:
+        with pytest.raises(ResponseLost) as problem:
             await send(server, WRITE)
     assert problem.value.native.status == status
 
@@ -185,7 +185,7 @@ async def test_a_truncated_chunked_body_is_lost() -> None:
         await connection.say(b'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{"id"\r\n')
 
     async with serving(act) as server:
-        with pytest.raises(Lost):
+        with pytest.raises(ResponseLost):
             await send(server, WRITE)
 
 
@@ -218,7 +218,7 @@ async def test_time_is_up_means_lost(act: Act) -> None:
     big = Request("POST", WRITE.url, body={"x": "y" * 10_000_000}, encoding="json", nature="write")
     async with serving(act) as server:
         started = time.monotonic()
-        with pytest.raises(Lost, match="too long"):
+        with pytest.raises(ResponseLost, match="too long"):
             await send(server, big if act is _deaf else WRITE, timeout=0.5)
         assert time.monotonic() - started < 2
         assert server.connections == 1
@@ -273,7 +273,7 @@ async def test_a_connection_closed_upon_the_next_write_is_lost_not_repeated() ->
 
     async with serving(act) as server, HttpTransport(server.url) as sending:
         await sending.send(WRITE, hosts=(HOST,))
-        with pytest.raises(Lost):
+        with pytest.raises(ResponseLost):
             await sending.send(WRITE, hosts=(HOST,))
         assert (server.connections, len(server.requests)) == (1, 1)
 
@@ -308,7 +308,7 @@ async def test_what_comes_unasked_on_an_idle_connection_is_no_answer() -> None:
 async def test_an_answer_that_came_twice_at_once_is_not_the_answer_to_the_next_write() -> None:
     async with serving(answering(OK + OK)) as server, HttpTransport(server.url) as sending:
         assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
-        with pytest.raises(Lost, match="before"):
+        with pytest.raises(ResponseLost, match="before"):
             await sending.send(WRITE, hosts=(HOST,))
         assert server.connections == 1
         await sending.send(WRITE, hosts=(HOST,))
@@ -359,7 +359,7 @@ async def test_nor_is_one_that_came_over_tls(length: int, tmp_path: Path) -> Non
         await asyncio.sleep(0.1)
         try:
             assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
-        except Lost as problem:  # what lay in the parser already is found there
+        except ResponseLost as problem:  # what lay in the parser already is found there
             assert "before" in str(problem)
 
 
@@ -398,7 +398,7 @@ async def test_downloads_from_elsewhere_go_to_the_simulated_networks_too() -> No
 async def test_downloads_from_elsewhere_go_through_the_guard() -> None:
     async with HttpTransport() as sending:
         for url in ("https://127.0.0.1/r", "https://localhost/r", "https://files.example:444/r"):
-            with pytest.raises(NotSent, match="Only https on port 443"):
+            with pytest.raises(RequestNotSent, match="Only https on port 443"):
                 await sending.send(Request("GET", url, signed=False), hosts=(HOST,))
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import adsunify
 from adsunify import fetch, transport
-from adsunify.transport import HttpTransport, Lost, NotSent
+from adsunify.errors import RequestNotSent, ResponseLost
+from adsunify.transport import HttpTransport
 from adsunify.wire import Request
 
 from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
@@ -103,10 +104,10 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
     async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
         for address in NOT_PUBLIC:
             for names.addresses in ((address,), (PUBLIC[0], address)):
-                with pytest.raises(NotSent, match="not public"):
+                with pytest.raises(RequestNotSent, match="not public"):
                     await sending.send(REPORT, hosts=("network.example",))
         names.addresses = PUBLIC[:1]
-        with pytest.raises((NotSent, Lost)):
+        with pytest.raises((RequestNotSent, ResponseLost)):
             await sending.send(REPORT, hosts=("network.example",))
         assert door.visits == 0
         assert set(door.addresses) == {PUBLIC[0]}
@@ -116,6 +117,6 @@ async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch)
     async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
         for changed in ({"signed": True}, {"nature": "write", "signed": False}):
             request = Request("GET", REPORT.url, **changed)  # type: ignore[arg-type] # members of a request
-            with pytest.raises(NotSent, match="not a host of the network"):
+            with pytest.raises(RequestNotSent, match="not a host of the network"):
                 await sending.send(request, hosts=("network.example",))
         assert (door.addresses, door.visits) == ([], 0)
