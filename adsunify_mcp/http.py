@@ -64,7 +64,7 @@ def add_endpoint(app: web.Application, base_url: str, opened: Opening) -> None:
         try:
             body = await request.read()
         except web.RequestPayloadError:
-            return _sent(_said(400, "The body is not what its Content-Encoding says."))
+            return _sent(_said(400, "The body is not complete, or not well-formed."))
         return _sent(await answer(known, body, version))
 
     app.router.add_post(PATH, post)

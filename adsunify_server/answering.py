@@ -19,12 +19,13 @@ from adsunify.store.clock import random_bytes
 from .logs import TOLD
 from .metrics import Requests
 from .pages.rendering import rendered
-from .problems import problem, refusal, told_by_headers
+from .problems import encoded_body, problem, refusal, told_by_headers
 
 log = logging.getLogger("adsunify.server")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 API = "/api/"
 """Below this, an error is never a page."""
+PLAIN = "identity"
 QUIET = ("GET /healthz", "GET /readyz")
 """What is asked every few seconds is told at the level of debugging only."""
 
@@ -78,6 +79,8 @@ def _told(
 
 async def _answer(request: web.Request, handler: Handler, request_id: str) -> web.StreamResponse:
     try:
+        if request.body_exists and not is_plain(request):
+            return _trouble(request, encoded_body(), request_id, {"Accept-Encoding": PLAIN})
         return await handler(request)
     except AdsunifyError as error:
         if error.status >= 500:
@@ -110,6 +113,11 @@ def _trouble(
     answer = rendered("error.html", error.status, problem=told)
     answer.headers.update({**told_by_headers(error), **(headers or {})})
     return answer
+
+
+def is_plain(request: web.Request) -> bool:
+    """Whether the request names no Content-Encoding. A short compressed body can unpack to a very long one."""
+    return all(one.strip().lower() == PLAIN for one in request.headers.getall("Content-Encoding", ()))
 
 
 def prefers_page(request: web.Request) -> bool:

@@ -132,4 +132,4 @@ async def _body(request: web.Request) -> bytes:
     try:
         return await request.read()
     except web.RequestPayloadError:
-        raise refused("", "malformed_body", "The body is not what its Content-Encoding says.") from None
+        raise refused("", "malformed_body", "The body is not complete, or not well-formed.") from None

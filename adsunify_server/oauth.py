@@ -83,7 +83,7 @@ async def _body(request: web.Request) -> bytes:
     try:
         return await request.read()
     except web.RequestPayloadError:
-        raise OAuthError("invalid_request", "The body is not what its Content-Encoding says.") from None
+        raise OAuthError("invalid_request", "The body is not complete, or not well-formed.") from None
 
 
 async def _form(request: web.Request) -> dict[str, str]:

@@ -32,6 +32,13 @@ def refusal(status: int) -> AdsunifyError:
     return error
 
 
+def encoded_body() -> AdsunifyError:
+    """The error of a request body with a Content-Encoding."""
+    error = refusal(415)
+    error.message = "The request body has a Content-Encoding. Send it without compression."
+    return error
+
+
 def problem(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | None = None) -> web.Response:
     """The answer to an error."""
     more = {**told_by_headers(error), **(headers or {})}

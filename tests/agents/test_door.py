@@ -243,9 +243,3 @@ async def test_a_wait_is_told(both: Served) -> None:
     assert "Nothing was written" in said(result)
     if "retryAfterMs" in error:
         assert f"Wait {error['retryAfterMs']} ms" in result["content"][0]["text"]
-
-
-async def test_a_body_that_is_not_what_its_encoding_says(both: Served) -> None:
-    agent = await allowed(both)
-    answer = await agent.post(b"hello", Content_Encoding="gzip")
-    assert answer.status_code == 400 and "Content-Encoding" in answer.json()["error"]["message"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import zlib
 from collections.abc import AsyncIterator
 
 import httpx
@@ -18,6 +19,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 JSON = {"Content-Type": "application/json"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+FORMS = ("/oauth/token", "/oauth/revoke", "/sign-in")
+DOORS = (*FORMS, "/oauth/register", "/api/mcp")
 every = pytest.mark.parametrize("endpoint", ENDPOINTS, ids=lambda one: one.operation_id)
 
 
@@ -92,15 +95,36 @@ async def test_other_methods_are_refused_with_those_there_are(empty: Served, pat
         assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/register", "/oauth/revoke", "/api/mcp", "/sign-in"])
-async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
-    media_type = "application/json" if path in ("/oauth/register", "/api/mcp") else "application/x-www-form-urlencoded"
-    headers = {
+def headers_for(one: Served, path: str) -> dict[str, str]:
+    media_type = "application/x-www-form-urlencoded" if path in FORMS else "application/json"
+    return {
         "Content-Type": media_type,
         "Accept": "application/json, text/event-stream",
-        "Authorization": f"Bearer {empty.people['admin'].tokens['write']}",
+        "Authorization": f"Bearer {one.people['admin'].tokens['write']}",
     }
+
+
+@pytest.mark.parametrize("path", DOORS)
+async def test_other_doors_take_no_more(empty: Served, path: str) -> None:
+    headers = headers_for(empty, path)
     for large in (b"a=" + b"b" * 2 * BODY_BYTES, chunks(2 * BODY_BYTES)):
         answer = await empty.http.post(path, content=large, headers=headers)
         refused(answer, 413, "body_too_large")
         assert re.fullmatch("[0-9a-f]{32}", answer.headers["X-Request-Id"])
+
+
+@pytest.mark.parametrize("path", [*DOORS, f"{PREFIX}/keys", f"{PREFIX}/validate-campaign"])
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "GZIP, identity", "no-such-encoding"])
+async def test_no_body_has_a_content_encoding(empty: Served, path: str, encoding: str) -> None:
+    """A compressed body is neither unpacked nor read, whatever it holds."""
+    bomb = zlib.compress(b" " * 8 * BODY_BYTES)
+    headers = {**headers_for(empty, path), "Content-Encoding": encoding}
+    answer = await empty.http.post(path, content=bomb, headers=headers)
+    refused(answer, 415, "unsupported_media_type")
+    assert "Content-Encoding" in answer.json()["detail"]
+    assert answer.headers["Accept-Encoding"] == "identity"
+
+
+async def test_the_identity_is_no_encoding(empty: Served) -> None:
+    answer = await empty.admin.send("POST", "/keys", {"name": "x"}, headers={"Content-Encoding": "identity"})
+    assert answer.status_code == 201

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
-from urllib.parse import quote, urlsplit
+import sys
+from pathlib import Path
+from urllib.parse import SplitResult, quote, urlsplit
 
 import pytest
+
+from adsunify_server import listening
 
 from .served import NEVER, PREFIX, Served
 
@@ -72,3 +77,115 @@ async def test_an_expectation_that_is_met(empty: Served) -> None:
     status, _, rest = await sent(empty, head + b'{"name": "x"}')
     assert status == 100
     assert rest.startswith(b"HTTP/1.1 201 ")
+
+
+# -- bounds -------------------------------------------------------------------------------------------------------
+
+
+async def drip(server: Served, before: bytes, data: bytes) -> bytes:
+    """The answer to bytes at once and more one by one, until the server closes or all are sent."""
+    at = urlsplit(server.base_url)
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    writer.write(before)
+    answer = asyncio.create_task(reader.read())
+    async with asyncio.timeout(60):
+        for one in data:
+            if answer.done() or writer.is_closing():
+                break
+            writer.write(bytes([one]))
+            await asyncio.sleep(0.02)
+        received = await answer
+    writer.close()
+    return received
+
+
+@pytest.mark.parametrize(
+    "before", [b"", b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"], ids=["first head", "later head"]
+)
+async def test_a_head_that_does_not_end_is_closed(
+    empty: Served, monkeypatch: pytest.MonkeyPatch, before: bytes
+) -> None:
+    """However its bytes are spread; a connection that sends none at all ends, too."""
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.5)
+    answer = await drip(empty, before, b"GET /healthz HTTP/1.1\r\nX: " + b"x" * 1000)
+    assert answer.count(b"HTTP/1.1 200 OK") == (1 if before else 0)
+    assert answer.count(b"HTTP/1.1") == answer.count(b"HTTP/1.1 200 OK")
+    assert before or await drip(empty, b"", b"") == b""
+
+
+async def test_a_whole_head_ends_its_time(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body may take longer, and so may the pause before the next request."""
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.5)
+    token = empty.people["admin"].tokens["write"].encode()
+    head = b"POST " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 13\r\n"
+    at = urlsplit(empty.base_url)
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    writer.write(head + b"Authorization: Bearer " + token + b"\r\n\r\n" + b'{"name"')
+    await asyncio.sleep(1)
+    writer.write(b': "x"}')
+    assert (await reader.readline()).startswith(b"HTTP/1.1 201 ")
+    await asyncio.sleep(1)
+    writer.write(b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+    async with asyncio.timeout(20):
+        assert b"HTTP/1.1 200 OK" in await reader.read()
+    writer.close()
+
+
+async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> None:
+    """Beyond the cap a connection is answered 503; where one ends, another one is answered."""
+    descriptors, many = 128, 300
+    command = [sys.executable, "-m", "adsunify", "serve", "--database", "sqlite:///x.db", "--port", "0", "--json"]
+    with (tmp_path / "log").open("wb") as log:
+        server = await asyncio.create_subprocess_exec(
+            *("sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *command),
+            cwd=tmp_path,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=log,
+        )
+    assert server.stdout is not None
+    try:
+        at = urlsplit(json.loads(await server.stdout.readline())["baseUrl"])
+        held = [await asyncio.open_connection(at.hostname, at.port) for _ in range(many)]
+        answers = [asyncio.create_task(reader.readline()) for reader, _ in held]
+        async with asyncio.timeout(20):
+            while sum(one.done() and b" 503 " in one.result() for one in answers) < many - descriptors // 2:
+                await asyncio.sleep(0.1)
+        assert not all(one.done() for one in answers)
+        for _, writer in held:
+            writer.close()
+        async with asyncio.timeout(20):
+            while not (await answered(at)).startswith(b"HTTP/1.1 200 "):
+                await asyncio.sleep(0.1)
+    finally:
+        server.terminate()
+        await server.wait()
+    assert (tmp_path / "log").read_text().count("accept") == 0
+
+
+async def answered(at: SplitResult) -> bytes:
+    """The answer of /healthz on a connection of its own."""
+    reader, writer = await asyncio.open_connection(at.hostname, at.port)
+    try:
+        writer.write(b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+    finally:
+        writer.close()
+
+
+async def test_a_full_process_logs_once_a_second(empty: Served, caplog: pytest.LogCaptureFixture) -> None:
+    """The server's loop reports each accept that fails, 128 times a second."""
+    loop = asyncio.get_running_loop()
+    full = {
+        "message": "socket.accept() out of system resource",
+        "exception": OSError(errno.EMFILE, "Too many open files"),
+    }
+    begun = loop.time()
+    for _ in range(500):
+        loop.call_exception_handler({**full, "socket": None})
+    seconds = loop.time() - begun
+    lines = [one for one in caplog.records if "accept" in one.getMessage()]
+    assert 1 <= len(lines) <= 1 + seconds
+    loop.call_exception_handler({"message": "something else"})
+    assert "something else" in caplog.text

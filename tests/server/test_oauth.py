@@ -179,15 +179,6 @@ async def test_what_is_no_form(empty: Served, body: bytes) -> None:
             assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
 
 
-@pytest.mark.parametrize("path", ["register", "token", "revoke"])
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-async def test_a_body_that_is_not_what_its_encoding_says(empty: Served, path: str, encoding: str) -> None:
-    kind = "application/json" if path == "register" else "application/x-www-form-urlencoded"
-    headers = {"Content-Type": kind, "Content-Encoding": encoding, "Connection": "close"}
-    answer = await empty.http.post(f"/oauth/{path}", content=b"no such thing", headers=headers)
-    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
-
-
 @pytest.mark.parametrize(
     ("path", "form"),
     [
