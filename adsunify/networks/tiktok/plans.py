@@ -179,7 +179,21 @@ COVER_AT: Mapping[tiktok.Create, str] = {
 }
 
 
+SMART_PLUS_UNLISTED = (
+    "The account's createFlow is smart_plus: TikTok's reference of Upgraded Smart+ does not list the objective TRAFFIC"
+    " (unverified), so TikTok may refuse the first step, which leaves nothing behind. createFlow: manual is the other flow."
+)
+MANUAL_MAY_END = (
+    "TikTok has announced the end of manual creation for 2026-12-31 and may refuse the first step, which leaves nothing"
+    " behind. createFlow: smart_plus is the other flow."
+)
+
+
 def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+    if create_flow(account) == tiktok.SMART_PLUS:
+        yield SMART_PLUS_UNLISTED
+    elif now is not None and now >= tiktok.MANUAL_MAY_END:
+        yield MANUAL_MAY_END
     if tiktok.unit(account).assumed:
         yield tiktok.unit(account).assumed
     if now is not None and brief.schedule.start <= now:
@@ -189,7 +203,7 @@ def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> I
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign, ad group with budget, schedule and targeting, and one video ad; all paused."""
     found = yield from found_for(NETWORK, account, brief)
-    flow = create_flow(account, now)
+    flow = create_flow(account)
     called = "manual flow" if flow == tiktok.MANUAL else "Upgraded Smart+ flow"
     steps = [] if brief.creative.image_url is None else [_upload(account, brief.creative.image_url)]
     does = f"Create the campaign in the {called}, paused."
@@ -309,14 +323,16 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
         message = f"TikTok makes these: {', '.join(tiktok.BORN)}."
         issues.append(Issue("payload.operation_status", "choice", message))
     refuse(issues)
-    flow, parent = create_flow(account, None), _parent(kind, payload, parent_id)
+    flow, parent = create_flow(account), _parent(kind, payload, parent_id)
     own = {name: value for name, value in payload.items() if name not in ("advertiser_id", *parent)}
     own["operation_status"] = status
     body = {**parent, "creatives": [own]} if (flow, kind) == (tiktok.MANUAL, "ad") else {**parent, **own}
     active = status == tiktok.ENABLE
     does = f"Create the {tiktok.CALLED[kind]} from native parameters, {'active' if active else 'paused'}."
     step = _create(account, flow, kind, does, body)
-    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low")))
+    unlisted = flow == tiktok.SMART_PLUS and payload.get("objective_type") == tiktok.TRAFFIC
+    warnings = (SMART_PLUS_UNLISTED,) if unlisted else ()
+    return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low", warnings=warnings)))
 
 
 def _change(

@@ -1,7 +1,9 @@
 """TikTok: API for Business v1.3 (Marketing API), what it has and what of it is used, as tables.
 
-There is no newer version; breaking changes come only with one. Manual creation ends on 2026-12-31: from then on the
-Upgraded Smart+ endpoints create, while manual updates, status changes, reads and reports go on.
+There is no newer version; breaking changes come only with one. TikTok has announced the end of manual creation for
+2026-12-31 (guide "Upgraded Smart+ Campaign"), but the reference of the Upgraded Smart+ endpoints does not list
+``TRAFFIC``, the only objective used here. So manual creation is the default at every date, and plans carry a warning
+from 2027-01-01 on. Manual updates, status changes, reads and reports go on.
 
 Three surprises. Errors come under the status 200: success is ``code`` 0 in the body, and nothing else is. What is
 created serves at once unless ``operation_status`` says DISABLE. Instants are UTC without saying so, whatever the
@@ -87,13 +89,9 @@ LATEST_START, LATEST_END = datetime(2028, 1, 1, tzinfo=UTC), datetime(2038, 1, 1
 LATE = timedelta(hours=12)
 
 
-def flow_of(account: Account, now: datetime | None) -> tiktok.Create:
-    """The create flow: the account's own choice, else manual as long as that works."""
-    chosen = account.extras.get("createFlow", tiktok.AUTO)
-    for one in tiktok.FLOWS:
-        if chosen == one:
-            return one
-    return tiktok.MANUAL if now is None or now < tiktok.MANUAL_ENDS else tiktok.SMART_PLUS
+def flow_of(account: Account) -> tiktok.Create:
+    """The account's create flow: Smart+ where ``createFlow`` names it, else manual."""
+    return tiktok.SMART_PLUS if account.extras.get("createFlow") == tiktok.SMART_PLUS else tiktok.MANUAL
 
 
 def _web(address: str) -> str | None:
@@ -139,7 +137,7 @@ def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> It
 
 
 def _targeting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
-    if flow_of(account, now) == tiktok.SMART_PLUS:
+    if flow_of(account) == tiktok.SMART_PLUS:
         for name in MANUAL_ONLY:
             if name in (brief.targeting.native or {}):
                 yield Issue(f"targeting.native/{name}", "not_supported", "The Smart+ flow does not take it.")
@@ -400,7 +398,7 @@ NETWORK = Network(
     money="Native amounts are decimal numbers in major units (some currencies take no fraction).",
     templates=TEMPLATES,
     extras=(
-        Extra("createFlow", "which endpoints create (auto: manual until 2026-12-31)", (tiktok.AUTO, *tiktok.FLOWS)),
+        Extra("createFlow", "which endpoints create (auto: manual)", (tiktok.AUTO, *tiktok.FLOWS)),
         Extra("canUseCustomIdentity", "false: a CUSTOMIZED_USER may not send new ads", settable=False),
         Extra("adsOnlyMode", "true: ads are dark posts only", settable=False),
         Extra("ownerBcId", "the business centre that owns the account", settable=False),
@@ -408,9 +406,10 @@ NETWORK = Network(
     wait=tiktok.wait,
     items=tiktok.items,
     notes=(
-        "Manual creation ends on 2026-12-31; from 2027-01-01 the Upgraded Smart+ endpoints create (createFlow).",
-        "Native creates follow createFlow (auto: manual); changes follow the flow that the entity was made in.",
-        "Upgraded Smart+ may have to be opened for the account; its published description does not name traffic yet.",
+        "TikTok has announced the end of manual creation for 2026-12-31, and may refuse it from 2027-01-01 on.",
+        "Creates are manual at every date, unless the account's createFlow is smart_plus (Upgraded Smart+).",
+        "TikTok's reference of Upgraded Smart+ does not list traffic (unverified); an account may have to be opened.",
+        "Changes follow the flow that the entity was made in.",
         "Entities of the old Smart+ are only read.",
     ),
 )
