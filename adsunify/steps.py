@@ -3,6 +3,7 @@
 A :class:`Step` is a finished native :class:`~adsunify.wire.Request` plus what ties it to its neighbours. Bindings stand
 beside the body, never inside it, so nothing that a caller wrote can become a reference. Bodies are decoded values; a
 member that a binding fills is absent until then. Plans are digested over canonical JSON, stored, and never edited.
+The digest covers the places of marks, not their values: a preview and the prepared plan have the same digest.
 
 Pointers of bindings go into the request (``/body/adGroups/0/campaignId``, ``/path/id``, ``/query/id``); pointers of
 outputs and promises go into the answer (``/body/id``, ``/headers/x-restli-id``).
@@ -20,7 +21,8 @@ from urllib.parse import unquote
 from attrs import evolve, field, frozen
 
 from .errors import InvalidInput, Issue, ProviderUnreadable
-from .wire import Json, Request, Response, canonical, found_at, identifier, loads, parts, placed, put, read
+from .marks import Mark, add_marks, remove_marks
+from .wire import Json, Request, Response, canonical, found_at, identifier, loads, parts, put, read
 
 VERSION = 1
 
@@ -84,20 +86,6 @@ class Items:
 
 
 @frozen
-class Mark:
-    """A place of the request that tells the operation apart from all others, so that a repeat can be known as one.
-
-    ``number``: the first 63 bits of SHA-256 over ``<operation id>:<step key>``, as decimal text (TikTok's request_id).
-    ``key``: ``<operation id>-<step key>`` (an idempotency key). ``short``: 8 hexadecimal digits (for a unique name).
-    ``prefix`` stands before it.
-    """
-
-    to: str
-    form: Literal["number", "key", "short"] = "number"
-    prefix: str = ""
-
-
-@frozen
 class Overlay:
     """An update that replaces the whole object.
 
@@ -147,12 +135,16 @@ class Step:
     marks: tuple[Mark, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """As JSON, defaults left out."""
+        """As JSON, defaults and the values of marks left out."""
+        request = self.request
+        if self.marks:
+            left = remove_marks({"body": request.body, "headers": request.headers}, self.marks)
+            request = evolve(request, body=left["body"], headers=left["headers"])
         value: dict[str, Json] = {
             "key": self.key,
             "kind": self.kind,
             "does": self.does,
-            "request": self.request.to_json(),
+            "request": request.to_json(),
             "action": self.action,
         }
         if self.entity is not None:
@@ -366,7 +358,7 @@ def planned(
 
 
 def of_operation(plan: Plan, operation_id: str = "") -> Plan:
-    """The plan with the marks of this operation. Only they and the digest differ; without marks nothing does.
+    """The plan with the marks of this operation; its digest and stored bytes stay the same.
 
     Without an operation the marks follow from what the plan does.
     """
@@ -377,11 +369,15 @@ def of_operation(plan: Plan, operation_id: str = "") -> Plan:
     return Plan(plan.network, plan.action, plan.account, steps, plan.warnings, plan.risk, plan.version)
 
 
+def marked_body(step: Mapping[str, Json], operation_id: str) -> Json:
+    """The body of a stored step (its JSON) with the marks of this operation."""
+    marks = [Mark(**mark) for mark in step.get("marks", ())]
+    return add_marks({"body": step["request"].get("body")}, marks, operation_id, step["key"])["body"]
+
+
 def _marked(step: Step, operation_id: str) -> Step:
     one, request = step, step.request
-    target: dict[str, Json] = {"body": request.body, "headers": request.headers}
-    for mark in step.marks:
-        target = placed(target, mark.to, mark.prefix + _mark(mark, operation_id, step.key))
+    target = add_marks({"body": request.body, "headers": request.headers}, step.marks, operation_id, step.key)
     marked = Request(
         *(request.method, request.url, request.path, request.query, target["headers"], target["body"]),
         *(request.encoding, request.nature, request.query_raw, request.answer, request.signed),
@@ -390,15 +386,6 @@ def _marked(step: Step, operation_id: str) -> Step:
         *(one.key, one.kind, one.does, marked, one.action, one.entity, one.parent, one.bindings, one.outputs),
         *(one.promises, one.items, one.overlay, one.empty_ok, one.changes, one.marks),
     )
-
-
-def _mark(mark: Mark, operation_id: str, key: str) -> str:
-    if mark.form == "key":
-        return f"{operation_id}-{key}"
-    if mark.form == "short":
-        return hashlib.sha256(operation_id.encode()).hexdigest()[:8]
-    drawn = hashlib.sha256(f"{operation_id}:{key}".encode()).digest()
-    return str(int.from_bytes(drawn[:8], "big") >> 1)
 
 
 def _digest(stored: bytes) -> str:

@@ -392,16 +392,6 @@ def put(value: Json, pointer: str, new: Json) -> None:
         value[last] = new
 
 
-def placed(value: Mapping[str, Json], pointer: str, new: Json) -> dict[str, Json]:
-    """A copy with ``new`` at the pointer, which leads through objects only; what is beside the way is shared."""
-    return _placed(value, parts(pointer), new)
-
-
-def _placed(value: Mapping[str, Json], way: tuple[str, ...], new: Json) -> dict[str, Json]:
-    part, rest = way[0], way[1:]
-    return {**value, part: _placed(value.get(part, {}), rest, new) if rest else new}
-
-
 def need(value: Json, pointer: str, what: str = "answer") -> Json:
     """What stands at the pointer; its absence (or null) makes the answer unreadable."""
     found = read(value, pointer)

@@ -11,7 +11,7 @@ from adsunify.checks import check, rest
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
 from adsunify.network import Format
 from adsunify.refusals import UUID
-from adsunify.steps import Plan, of_operation
+from adsunify.steps import Plan
 from adsunify.wire import Json, loads
 
 from . import preparing, shapes
@@ -22,8 +22,7 @@ from .session import Session
 async def validate(service: Service, actor: Actor, *, account_id: str, campaign: CampaignBrief) -> Json:
     """Hold a brief against the network's rules and show the plan it would become; nothing is saved or published."""
     session = await Session.of(service, actor, account_id)
-    chosen, made = await _planned(service, session, campaign)
-    plan = of_operation(made)
+    chosen, plan = await _planned(service, session, campaign)
     return {
         "valid": True,
         "network": plan.network,

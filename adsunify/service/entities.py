@@ -15,7 +15,7 @@ from adsunify.errors import InvalidInput, Issue, refuse
 from adsunify.network import Account, Level, level
 from adsunify.networks import Plans
 from adsunify.reading import Entity, Query
-from adsunify.steps import Kind, Plan, of_operation
+from adsunify.steps import Kind, Plan
 from adsunify.validation import WireModel
 from adsunify.wire import Flow, Json, identifier
 
@@ -244,7 +244,7 @@ async def validate(
     change = Edit() if edit is None else _edit(edit.fields, edit.targeting, edit.creative)
     asked = Mutation(action, kind, entity_id or "", parent_id, payload or {}, status or "", change)
     try:
-        plan = of_operation(await planned(service, session, asked))
+        plan = await planned(service, session, asked)
     except InvalidInput as problem:
         raise InvalidInput([_below(issue) for issue in problem.issues], code=problem.code) from None
     return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from adsunify.steps import Plan, plan_json
+from adsunify.steps import Plan, marked_body, plan_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
 from adsunify.store.schema import unpacked
@@ -17,22 +17,22 @@ REMEMBERED = 256
 """Plans of some kilobytes each: who waits for an operation reads it again and again."""
 
 
-def plan_view(plan: Plan) -> dict[str, Json]:
-    """The plan as a reviewer reads it."""
-    return _view(plan.as_json, plan.digest)
+def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
+    """The plan as a reviewer reads it; without an operation its marks follow from what it does."""
+    return _view(plan.as_json, plan.digest, operation_id or plan.digest)
 
 
 @lru_cache(REMEMBERED)
-def _stored(packed: bytes, digest: str) -> dict[str, Json]:
+def _stored(packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
     """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
-    return _view(plan_json(unpacked(packed).encode("ascii"), digest), digest)
+    return _view(plan_json(unpacked(packed).encode("ascii"), digest), digest, operation_id)
 
 
-def _view(plan: Mapping[str, Json], digest: str) -> dict[str, Json]:
-    return {"version": plan["version"], "digest": digest, "steps": [_step(step) for step in plan["steps"]]}
+def _view(plan: Mapping[str, Json], digest: str, id_: str) -> dict[str, Json]:
+    return {"version": plan["version"], "digest": digest, "steps": [_step(step, id_) for step in plan["steps"]]}
 
 
-def _step(step: Mapping[str, Json]) -> dict[str, Json]:
+def _step(step: Mapping[str, Json], id_: str) -> dict[str, Json]:
     request = step["request"]
     return {
         "key": step["key"],
@@ -41,7 +41,7 @@ def _step(step: Mapping[str, Json]) -> dict[str, Json]:
         "does": step["does"],
         "method": request["method"],
         "path": address(request["url"], request.get("path", {}), request.get("query", {}), request.get("queryRaw")),
-        "body": request.get("body"),
+        "body": marked_body(step, id_) if "marks" in step else request.get("body"),
         "bindings": [_filled_in(binding) for binding in step.get("bindings", ())],
         "changes": step.get("changes", []),
     }
@@ -72,7 +72,7 @@ def operation(
         "reviewUrl": f"{service.settings.base_url}/review/{record.id}",
         "risk": record.risk,
         "warnings": list(record.warnings),
-        "plan": _plan(record) if plan is None else plan_view(plan),
+        "plan": _plan(record) if plan is None else plan_view(plan, record.id),
         "receipt": {"steps": [receipt(attempt) for attempt in attempts]},
     }
     if record.status == "prepared" and record.next_action:
@@ -89,7 +89,7 @@ def operation(
 def _plan(record: OperationRecord) -> dict[str, Json]:
     if record.packed is None:
         return {"version": record.plan_version, "digest": record.plan_digest}
-    return _stored(record.packed, record.plan_digest)
+    return _stored(record.packed, record.plan_digest, record.id)
 
 
 def receipt(attempt: Attempt) -> dict[str, Json]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from attrs import evolve, fields, frozen
+from attrs import fields, frozen
 from sqlalchemy import (
     CTE,
     Connection,
@@ -52,11 +52,6 @@ class Draft:
     def stored(self) -> str:
         """The canonical text of the plan, which has the plan's digest."""
         return self.plan.stored.decode("ascii")
-
-    def of_operation(self, id_: str) -> Draft:
-        """The draft with the marks of this operation in its plan."""
-        plan = of_operation(self.plan, id_)
-        return self if plan is self.plan else evolve(self, plan=plan)
 
 
 @frozen
@@ -120,8 +115,8 @@ class OperationRecord:
         return self.fence > 0
 
     def plan(self) -> Plan:
-        """The plan, after its digest was checked (ValueError)."""
-        return Plan.from_bytes(unpacked(self.packed or b"").encode("ascii"), self.plan_digest)
+        """The plan with the marks of this operation, after its digest was checked (ValueError)."""
+        return of_operation(Plan.from_bytes(unpacked(self.packed or b"").encode("ascii"), self.plan_digest), self.id)
 
 
 # -- statements ---------------------------------------------------------------------------------------------------
@@ -242,7 +237,6 @@ def prepare(
             bound = replayed(actor, idempotency).on(connection)
             assert bound is not None
             return bound
-    drafts = [draft.of_operation(id_) for id_, draft in zip(ids, drafts, strict=True)]
     status, event = transition(None, "prepare")
     assert event is not None
     made = tuple(_made(id_, actor, draft, status, at) for id_, draft in zip(ids, drafts, strict=True))
@@ -257,15 +251,14 @@ def preparing(actor: Actor, draft: Draft, clock: Clock, idempotency: Idempotency
     def offered() -> tuple[dict[str, Any], Prepared]:
         at = clock.now()
         id_ = new_id(at)
-        mine = draft.of_operation(id_)
         status, event = transition(None, "prepare")
         assert event is not None
-        made = _made(id_, actor, mine, status, at)
+        made = _made(id_, actor, draft, status, at)
         told = _event(made, event, at)
-        values = _row(made, mine) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
+        values = _row(made, draft) | {f"event_{name}": told[name] for name in ("id", "type", "data")}
         if idempotency is not None:
             values |= {"key": idempotency.key, "request_digest": idempotency.request_digest, "operation_ids": [id_]}
-        return values, Prepared((id_,), False, ((made, mine.plan),))
+        return values, Prepared((id_,), False, ((made, draft.plan),))
 
     def alone(connection: Connection) -> Prepared:
         return prepare(connection, actor, [draft], clock, idempotency)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, ProviderUnreadable
+from adsunify.marks import Mark
 from adsunify.steps import (
     Binding,
     Change,
     Items,
-    Mark,
     Output,
     Overlay,
     Plan,
@@ -160,8 +160,9 @@ def test_marks_tell_one_operation_from_another_and_stay_the_same_for_one() -> No
     assert request.body["n"] == str(int.from_bytes(hashlib.sha256(b"op-1:two").digest()[:8], "big") >> 1)
     assert request.headers["Idempotency-Key"] == "op-1-two"
     assert request.body["name"] == "Tea " + hashlib.sha256(b"op-1").hexdigest()[:8]
-    assert mine == again and mine.digest != other.digest and mine.step("one") == other.step("one")
-    assert Plan.from_bytes(mine.stored, mine.digest) == mine
+    assert mine == again and mine != other and mine.step("one") == other.step("one")
+    assert mine.digest == other.digest == plan.digest and mine.stored == plan.stored
+    assert of_operation(Plan.from_bytes(mine.stored, mine.digest), "op-1") == mine
 
 
 def test_marks_change_the_marked_places_and_nothing_else() -> None:

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from attrs import evolve
 
 from adsunify.brief import read_brief
 from adsunify.connecting import App
@@ -141,13 +142,20 @@ def test_the_smart_plus_plan_targets_by_hand_and_has_no_pacing() -> None:
     }
 
 
+@pytest.mark.parametrize("flow", ["auto", "manual"])
 @pytest.mark.parametrize(
-    ("now", "path"),
-    [(datetime(2026, 12, 31, 23, tzinfo=UTC), "/campaign"), (datetime(2027, 1, 1, tzinfo=UTC), "/smart")],
+    ("now", "warns"), [(datetime(2026, 12, 31, 23, 59, tzinfo=UTC), False), (datetime(2027, 1, 1, tzinfo=UTC), True)]
 )
-def test_from_2027_on_smart_plus_creates(now: datetime, path: str) -> None:
-    plan = drive(plans.plan_create(ACCOUNT, read_brief(brief()), now), TikTok())
-    assert plan.steps[0].request.url.startswith(BASE + path)
+def test_creates_are_manual_at_every_date_with_a_warning_from_2027_on(now: datetime, warns: bool, flow: str) -> None:
+    account = evolve(ACCOUNT, extras={"createFlow": flow})
+    plan = drive(plans.plan_create(account, read_brief(brief()), now), TikTok())
+    assert plan.steps[0].request.url.startswith(f"{BASE}/campaign")
+    assert any("createFlow: smart_plus" in warning for warning in plan.warnings) == warns
+
+
+def test_smart_plus_by_hand_warns_that_traffic_is_not_listed() -> None:
+    (warning,) = created(SMART).warnings
+    assert "does not list the objective TRAFFIC" in warning and "createFlow: manual" in warning
 
 
 @pytest.mark.parametrize("account", [ACCOUNT, SMART])
@@ -185,8 +193,9 @@ def test_the_reads_come_in_their_order_and_change_nothing() -> None:
 
 
 def test_equal_briefs_of_two_operations_have_two_request_ids() -> None:
-    assert created(operation="op-1").digest != created(operation="op-2").digest
-    assert created(operation="op-1") == created(operation="op-1")
+    one, other = created(operation="op-1"), created(operation="op-2")
+    assert one.steps[0].request.body["request_id"] != other.steps[0].request.body["request_id"]
+    assert created(operation="op-1") == one and one.digest == other.digest
 
 
 def test_an_identity_of_a_business_centre_brings_its_centre() -> None:

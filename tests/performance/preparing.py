@@ -31,7 +31,6 @@ BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 CASES = Path(__file__).parents[1] / "networks"
 NOW = datetime(2029, 1, 1, tzinfo=UTC)
 ACCOUNT_ID = "0192f0c8-7b1e-7c3a-8000-0123456789ab"
-OPERATION_ID = "0192f0c8-7b1e-7c3a-8000-ba9876543210"
 NATIVE_IDS = {"meta": "act_1", "google": "1234567890", "amazon": "1234567890"}
 CREATE = next(endpoint for endpoint in ENDPOINTS if endpoint.operation_id == "post_create")
 
@@ -133,7 +132,7 @@ def prepare(one: Planned) -> Callable[[], tuple[str, str]]:
         arguments, _ = read_call(CREATE, asked)
         campaign: CampaignBrief = arguments["campaign"]
         made = answered(plan_create(one.account, campaign, one.now), one.lookups)
-        draft = Draft(ACCOUNT_ID, made).of_operation(OPERATION_ID)
+        draft = Draft(ACCOUNT_ID, made)
         return draft.stored, draft.plan.digest
 
     return work

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from .served import NEVER, Served, brief, stocked
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 networks = pytest.mark.parametrize("network", list(ADAPTERS))
+BRIEFS = Path(__file__).parents[2] / "examples" / "briefs"
 FOREIGN = {"pinterest": "pageId"}
 """A member of a brief that the network has no place for; of the others it is ``boardId``."""
 MICROS_OF_EVERY_CURRENCY = {"reddit", "snapchat", "pinterest", "chatgpt"}
@@ -47,7 +49,7 @@ def unmarked(plan: Mapping[str, Any], member: str) -> dict[str, Any]:
     """The plan without that member; it has to be there."""
     assert not member or any(member in step["body"] for step in plan["steps"])
     steps = [{**step, "body": {k: v for k, v in step["body"].items() if k != member}} for step in plan["steps"]]
-    return {**plan, "digest": "", "steps": steps}
+    return {**plan, "steps": steps}
 
 
 @networks
@@ -65,6 +67,27 @@ async def test_a_valid_brief(server: Served, network: str) -> None:
     else:
         assert operation["plan"] == found["plan"]
     assert operation["warnings"] == found["warnings"]
+
+
+@pytest.mark.parametrize("path", sorted(BRIEFS.glob("*.json")), ids=lambda path: path.stem)
+async def test_a_preview_has_the_digest_of_the_prepared_plan(server: Served, path: Path) -> None:
+    campaign = json.loads(path.read_text())
+    campaign["budget"]["currency"] = "USD"
+    body = {"accountId": server.accounts[path.stem.split("-")[0]], "campaign": campaign}
+    previews = [(await server.admin.post("/validate-campaign", body))["plan"] for _ in range(2)]
+    operation = await server.admin.post("/create", body, 201)
+    read_again = await server.admin.get(f"/operations/{operation['id']}")
+    assert operation["plan"] == read_again["plan"] and previews[0] == previews[1]
+    assert operation["plan"]["digest"] == previews[0]["digest"]
+
+
+async def test_a_preview_of_a_native_change_has_the_digest_of_the_prepared_plan(server: Served) -> None:
+    path = f"/accounts/{server.accounts['tiktok']}"
+    payload = {"campaign_name": "Leads", "objective_type": "LEAD_GENERATION"}
+    preview = await server.admin.post(f"{path}/validate", {"action": "create", "kind": "campaign", "payload": payload})
+    operation = await server.admin.post(f"{path}/campaigns", {"payload": payload}, 201)
+    assert operation["plan"]["digest"] == preview["plan"]["digest"]
+    assert operation["plan"]["steps"][0]["body"]["request_id"] != preview["plan"]["steps"][0]["body"]["request_id"]
 
 
 @networks

@@ -7,9 +7,12 @@ from collections import Counter
 from typing import Any
 
 import pytest
+from attrs import evolve
 from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import Conflict, StoreError
+from adsunify.marks import Mark
+from adsunify.steps import of_operation as marked
 from adsunify.store import Store, open_store, operations, webhooks
 from adsunify.store.events import of_operation
 from adsunify.store.operations import Draft, Idempotency, Prepared
@@ -103,11 +106,13 @@ async def test_whoever_subscribed_is_told_in_the_same_commit(world: World) -> No
 
 
 async def test_the_plan_has_the_marks_of_its_operation(world: World) -> None:
-    plan = plan_of("a", "b", warnings=("mind this",), risk="spend")
+    plain = plan_of("a", "b", warnings=("mind this",), risk="spend")
+    plan = evolve(plain, steps=tuple(evolve(step, marks=(Mark("/body/mark"),)) for step in plain.steps))
     draft = Draft(world.account.id, plan)
     kept = await world.store.share(operations.preparing(world.admin, draft, world.clock))
     record = await world.get(kept.operation_ids[0])
-    assert (record.plan(), record.warnings, record.risk) == (kept.made[0][1], ("mind this",), "spend")
+    assert record.plan() == marked(plan, record.id) != plan
+    assert (record.plan_digest, record.warnings, record.risk) == (plan.digest, ("mind this",), "spend")
 
 
 async def test_closing_waits_for_what_was_begun(world: World, url: str) -> None:

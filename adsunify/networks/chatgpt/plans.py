@@ -11,6 +11,7 @@ from attrs import evolve
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import Issue, LookupNeeded, ProviderError, ProviderNotFound, refuse, refused
+from adsunify.marks import Mark
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import settled
 from adsunify.steps import (
@@ -18,7 +19,6 @@ from adsunify.steps import (
     Binding,
     Change,
     Kind,
-    Mark,
     Output,
     Outputs,
     Plan,

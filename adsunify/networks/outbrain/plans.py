@@ -12,6 +12,7 @@ from attrs import evolve
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, Edited, edited, local_time, risk_of
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, refuse, refused
+from adsunify.marks import Mark
 from adsunify.network import Account, Level, currency_of, level, native_amount
 from adsunify.reading import ask, optional, settled
 from adsunify.steps import (
@@ -20,7 +21,6 @@ from adsunify.steps import (
     Change,
     Items,
     Kind,
-    Mark,
     Output,
     Outputs,
     Plan,

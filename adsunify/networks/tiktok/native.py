@@ -46,7 +46,7 @@ FLOWS: tuple[Create, ...] = ("manual", "smart_plus")
 MANUAL, SMART_PLUS = FLOWS
 AUTO = "auto"
 PREFIX: Mapping[Create, str] = {MANUAL: "", SMART_PLUS: "/smart_plus"}
-# The guide "Upgraded Smart+ Campaign" announces it for POST /campaign/create/; whether traffic is meant is (unverified).
+# Announced by the guide "Upgraded Smart+ Campaign"; whether it concerns TRAFFIC is (unverified).
 MANUAL_MAY_END = datetime(2027, 1, 1, tzinfo=UTC)
 NEW_SMART_PLUS, OLD_SMART_PLUS = "UPGRADED_SMART_PLUS", "SMART_PLUS"
 AUTOMATION: Mapping[str, Create] = {"MANUAL": MANUAL, NEW_SMART_PLUS: SMART_PLUS}

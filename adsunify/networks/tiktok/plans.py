@@ -10,6 +10,7 @@ from functools import cache, partial
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, needs_change, risk_of, together
 from adsunify.errors import Issue, refuse, refused
+from adsunify.marks import Mark
 from adsunify.network import Account, is_number, level, native_amount
 from adsunify.reading import Entity, settled
 from adsunify.steps import (
@@ -18,7 +19,6 @@ from adsunify.steps import (
     Change,
     Items,
     Kind,
-    Mark,
     Output,
     Outputs,
     Plan,
@@ -181,7 +181,8 @@ COVER_AT: Mapping[tiktok.Create, str] = {
 
 SMART_PLUS_UNLISTED = (
     "The account's createFlow is smart_plus: TikTok's reference of Upgraded Smart+ does not list the objective TRAFFIC"
-    " (unverified), so TikTok may refuse the first step, which leaves nothing behind. createFlow: manual is the other flow."
+    " (unverified), so TikTok may refuse the first step, which leaves nothing behind. createFlow: manual is the other"
+    " flow."
 )
 MANUAL_MAY_END = (
     "TikTok has announced the end of manual creation for 2026-12-31 and may refuse the first step, which leaves nothing"
