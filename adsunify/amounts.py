@@ -55,6 +55,6 @@ def _money(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Js
             yield from _money(value, f"{path}.{name}" if path else str(name), str(name))
     elif isinstance(body, list):
         for index, value in enumerate(body):
-            yield from _money(value, f"{path}[{index}]", last)
+            yield from _money(value, f"{path}.{index}", last)
     elif MONEY.search(last) and not NO_MONEY.search(last) and NUMBER.fullmatch(str(body)):
         yield path, body

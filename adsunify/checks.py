@@ -118,7 +118,7 @@ def rest(
 
 def _member(path: str) -> str:
     """The member of a brief that a path leads to or into, two names deep."""
-    return ".".join(path.partition("/")[0].split(".")[:2])
+    return ".".join(path.split(".")[:2])
 
 
 def format_of(network: Network, members: Mapping[str, Any]) -> Format:

@@ -298,7 +298,7 @@ def identities(network: str, items: Sequence[Mapping[str, Json]], path: str) -> 
     for index, item in enumerate(items):
         if item.get("radiusKm") is not None:
             message = f"{network} takes no radius around a place of its catalog."
-            raise refused(f"{path}/{index}.radiusKm", "not_supported", message)
+            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
     return list(dict.fromkeys(str(item["id"]) for item in items))
 
 

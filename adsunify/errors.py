@@ -36,7 +36,8 @@ Outcome = Literal["not_applied", "applied", "unknown"]
 class Issue(NamedTuple):
     """One thing wrong with the input: ``path``, a stable ``code``, and a sentence for people.
 
-    A path is the wire names from the top, members by dots, list positions by a slash: ``targeting.keywords/0.text``.
+    A path names the members from the top, with list positions as numbers, all joined by dots:
+    ``targeting.keywords.0.text``. It is written the same way in every answer: HTTP, MCP, client, shell and pages.
     """
 
     path: str

@@ -1,7 +1,7 @@
 """How a refusal of the edge is said: the forms that texts have, and what the models' core found, in our words.
 
-A message says what is accepted and never repeats the value; a path is the wire names from the top, members by dots and
-list positions by a slash ("targeting.keywords/0.text").
+A message says what is accepted and never repeats the value. A path joins the wire names and list positions by dots
+("targeting.keywords.0.text").
 """
 
 from __future__ import annotations
@@ -175,5 +175,6 @@ def _problem(location: Location, kind: str, details: Mapping[str, Any]) -> Probl
 def issue_of(problem: Problem, prefix: str) -> Issue:
     path = prefix
     for name in problem.location:
-        path += f"/{name}" if isinstance(name, int) else f".{name[:MAX_NAME]}" if path else name[:MAX_NAME]
+        part = str(name)[:MAX_NAME]
+        path = f"{path}.{part}" if path else part
     return Issue(path, problem.code, problem.message)

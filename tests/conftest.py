@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from adsunify.errors import Issue
 
 from .databases import engine, migrated_database, shared_database, sqlite_template
 from .postgres import execute
@@ -32,3 +35,23 @@ def postgresql_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
         asyncio.run(execute(url, "SELECT 1"))
         yield url
         server.cleanup()
+
+
+ANOTHER_FORM = re.compile(r"/[0-9]+(?:\.|$)|\[[0-9]+\]")
+"""A list position that is joined by anything but a dot."""
+
+
+@pytest.fixture(autouse=True)
+def _issue_paths(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Every issue that a test meets joins list positions by dots: ``targeting.locations.0.radiusKm``."""
+    strange: list[str] = []
+    make = Issue.__new__
+
+    def checked(cls: type[Issue], path: str, code: str, message: str) -> Issue:
+        if ANOTHER_FORM.search(path):
+            strange.append(path)
+        return make(cls, path, code, message)
+
+    monkeypatch.setattr(Issue, "__new__", checked)
+    yield
+    assert not strange, strange

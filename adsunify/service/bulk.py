@@ -64,7 +64,7 @@ async def _prepared(
     repeated = [index for index, one in enumerate(entity_ids) if one in entity_ids[:index]]
     if repeated:
         raise InvalidInput(
-            [Issue(f"entityIds/{index}", "duplicate", "stands in the list already.") for index in repeated]
+            [Issue(f"entityIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
         )
     session = await Session.of(service, actor, account_id)
     session.needs_active()
@@ -96,7 +96,7 @@ async def _one(
     service: Service, session: Session, index: int, mutation: Mutation
 ) -> Plan | InvalidInput | ProviderNotFound:
     """The plan, or what is wrong with this one of many, at its place in the list."""
-    path = f"entityIds/{index}"
+    path = f"entityIds.{index}"
     try:
         return await entities.planned(service, session, mutation)
     except InvalidInput as problem:

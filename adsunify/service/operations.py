@@ -96,7 +96,7 @@ async def execute_many(
     repeated = [index for index, one in enumerate(operation_ids) if one in operation_ids[:index]]
     if repeated:
         raise InvalidInput(
-            [Issue(f"operationIds/{index}", "duplicate", "stands in the list already.") for index in repeated]
+            [Issue(f"operationIds.{index}", "duplicate", "stands in the list already.") for index in repeated]
         )
     return {"results": await asyncio.gather(*(_one(service, actor, one) for one in operation_ids))}
 

@@ -477,7 +477,7 @@ def test_targeting_is_laid_over_the_whole() -> None:
         ("adGroup", GROUP, {"targeting": {"genders": ["unknown"]}}, "targeting.genders"),
         ("adGroup", GROUP, {"targeting": {"ageMin": 13}}, "targeting.ageMin"),
         ("adGroup", GROUP, {"targeting": {"ageMin": 40, "ageMax": 30}}, "targeting.ageMin"),
-        ("adGroup", GROUP, {"targeting": {"devices": [{"id": "ANDROID", "name": "A"}]}}, "targeting.devices/0.id"),
+        ("adGroup", GROUP, {"targeting": {"devices": [{"id": "ANDROID", "name": "A"}]}}, "targeting.devices.0.id"),
         ("ad", AD, {"fields": {"creativeId": "6"}}, "fields.creativeId"),
         ("ad", AD, {"targeting": {"genders": ["male"]}}, "targeting.genders"),
     ],

@@ -263,7 +263,7 @@ def test_texts_are_held_against_the_limits_and_the_type_of_the_ad() -> None:
         return refused(lambda: edited("ad", "99001~61001", native, **edit))
 
     assert of(AD, creative={"headlines": ["One", "One", "Two"]}) == [("creative.headlines", "invalid")]
-    assert of(AD, fields={"descriptions": "One"}) == [("descriptions", "invalid")]
+    assert of(AD, fields={"descriptions": "One"}) == [("fields.descriptions", "invalid")]
     assert of(AD, fields={"path1": "椅" * 8}) == [("fields.path1", "too_long")]
     other = {"adGroupAd": AD["adGroupAd"] | {"ad": AD["adGroupAd"]["ad"] | {"type": "IMAGE_AD"}}}
     assert of(other, creative={"url": "https://x.example/"}) == [("creative.url", "locked")]

@@ -217,7 +217,7 @@ def test_a_start_in_the_past_is_now() -> None:
         ({"creative__url": "ftp://tea.example/"}, {"creative.url"}),
         ({"targeting": {}}, {"targeting.countries"}),
         ({"targeting__locationIds": ["planet:3"]}, {"targeting.locationIds"}),
-        ({"targeting__locationIds": ["zip:NO:0150"]}, {"targeting.locationIds/0"}),
+        ({"targeting__locationIds": ["zip:NO:0150"]}, {"targeting.locationIds.0"}),
         ({"targeting": {"native": {"age_min": 21}}}, {"targeting.native"}),
         ({"targeting": {"native": {"geo_locations": {"countries": ["NO"]}, "campaign_id": 1}}}, {"targeting.native"}),
         ({"targeting__keywords": [{"text": "tea"}]}, {"targeting.keywords"}),

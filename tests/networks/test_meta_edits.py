@@ -170,13 +170,13 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
         ("adGroup", {"excludedInterests": [{"id": "1", "name": "A"}]}, {"targeting.excludedInterests"}),
         ("adGroup", {"placements": [{"id": "whatsapp", "name": "W"}]}, {"targeting.placements"}),
         ("adGroup", {"locations": []}, {"targeting.locations"}),
-        ("adGroup", {"locations": [{"id": "5", "name": "?"}]}, {"targeting.locations/0.id"}),
+        ("adGroup", {"locations": [{"id": "5", "name": "?"}]}, {"targeting.locations.0.id"}),
         (
             "adGroup",
             {"locations": [{"id": "region:5", "name": "R", "radiusKm": 20}], "languages": [{"id": "en", "name": "E"}]},
-            {"targeting.locations/0.radiusKm", "targeting.languages"},
+            {"targeting.locations.0.radiusKm", "targeting.languages"},
         ),
-        ("adGroup", {"locations": [{"id": "city:5", "name": "R", "radiusKm": 81}]}, {"targeting.locations/0.radiusKm"}),
+        ("adGroup", {"locations": [{"id": "city:5", "name": "R", "radiusKm": 81}]}, {"targeting.locations.0.radiusKm"}),
     ],
 )
 def test_targeting_that_cannot_be_said_is_refused(kind: Any, targeting: dict[str, Any], paths: set[str]) -> None:

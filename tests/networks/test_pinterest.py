@@ -244,11 +244,11 @@ def test_a_pin_that_cannot_be_read_is_taken_for_a_plain_one() -> None:
 def test_the_preflight_asks_where_ads_are_sold() -> None:
     flow = plans.preflight(ACCOUNT, read_brief(brief()))
     (issues, warnings), asked = run(flow, listed({"code": "US", "name": "United States"}))
-    assert ([issue.path for issue in issues], warnings) == (["targeting.countries/1"], [])
+    assert ([issue.path for issue in issues], warnings) == (["targeting.countries.1"], [])
     assert filled(asked[0]) == f"{API}/resources/ad_account_countries"
     assert run(plans.preflight(ACCOUNT, read_brief(brief(targeting={"locationIds": ["501"]}))))[0] == ([], [])
     (issues, _), _ = run(plans.preflight(ACCOUNT, read_brief(brief())), listed({"code": ["US"]}, {"code": "CA"}))
-    assert [issue.path for issue in issues] == ["targeting.countries/0"]
+    assert [issue.path for issue in issues] == ["targeting.countries.0"]
 
 
 # -- activate, status, delete, native ---------------------------------------------------------------------------------

@@ -157,7 +157,7 @@ ODD_AGES = {**GROUP, "targeting_spec": {"LOCATION": ["US"], "MINIMUM_AGE": "18",
         ("adGroup", GROUP, Edit(targeting={"excludedInterests": []}), ["targeting.excludedInterests"]),
         (
             *("adGroup", GROUP, Edit(targeting={"locations": [{"id": "US", "name": "US", "radiusKm": 5}]})),
-            ["targeting.locations/0.radiusKm"],
+            ["targeting.locations.0.radiusKm"],
         ),
         ("adGroup", {**GROUP, "status": "ARCHIVED"}, Edit(targeting={"genders": ["male"]}), ["targeting"]),
         ("ad", AD, Edit({"url": "shop.example"}), ["fields.url"]),

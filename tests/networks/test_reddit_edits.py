@@ -228,7 +228,7 @@ def test_no_place_is_every_place() -> None:
         ({"ageMax": 44}, "targeting.ageMax"),
         ({"excludedInterests": [{"id": "a", "name": "a"}]}, "targeting.excludedInterests"),
         ({"languages": [{"id": "en", "name": "English"}]}, "targeting.languages"),
-        ({"locations": [{"id": "US", "name": "US", "radiusKm": 5}]}, "targeting.locations/0.radiusKm"),
+        ({"locations": [{"id": "US", "name": "US", "radiusKm": 5}]}, "targeting.locations.0.radiusKm"),
     ],
 )
 def test_targeting_that_is_refused(targeting: dict[str, Any], path: str) -> None:

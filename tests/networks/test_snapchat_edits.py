@@ -177,9 +177,9 @@ def test_targeting_is_laid_into_what_is_there() -> None:
     ("targeting", "path"),
     [
         ({"locations": []}, "targeting.locations"),
-        ({"locations": item("London")}, "targeting.locations/0.id"),
-        ({"locations": item("gb", "gb:region:1")}, "targeting.locations/1.id"),
-        ({"locations": [{"id": "gb", "name": "GB", "radiusKm": 3}]}, "targeting.locations/0.radiusKm"),
+        ({"locations": item("London")}, "targeting.locations.0.id"),
+        ({"locations": item("gb", "gb:region:1")}, "targeting.locations.1.id"),
+        ({"locations": [{"id": "gb", "name": "GB", "radiusKm": 3}]}, "targeting.locations.0.radiusKm"),
         ({"locations": item("gb", "us")}, "targeting.languages"),
         ({"genders": ["unknown"]}, "targeting.genders"),
         ({"ageMax": 17}, "targeting.ageMin"),

@@ -234,7 +234,7 @@ def test_a_video_that_is_still_processed_is_asked_for_later() -> None:
         ("platform.identityId", {"identity": rows(USER | {"can_push_video": False}, name="identity_list")}),
         ("platform.identityId", {"identity": rows(USER | {"is_gpppa": True}, name="identity_list")}),
         ("creative.imageHash", {"suggestcover": rows()}),
-        ("targeting.countries/0", {"region": answer({"region_info": []})}),
+        ("targeting.countries.0", {"region": answer({"region_info": []})}),
     ],
 )
 def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> None:
@@ -261,8 +261,8 @@ def test_what_a_look_up_does_not_find_is_refused(path: str, answers: Any) -> Non
         ("schedule.startAt", {"schedule__startAt": "2026-12-01T08:00:00.5Z"}),
         ("targeting.native", {"targeting": {"native": {"pixel_id": "1", "location_ids": ["1"]}}}),
         ("targeting.native", {"targeting": {"native": {"gender": "GENDER_MALE"}}}),
-        ("targeting.locationIds/0", {"targeting": {"countries": ["GB"], "locationIds": ["2643743"]}}),
-        ("targeting.locationIds/0", {"targeting": {"locationIds": ["999"]}}),
+        ("targeting.locationIds.0", {"targeting": {"countries": ["GB"], "locationIds": ["2643743"]}}),
+        ("targeting.locationIds.0", {"targeting": {"locationIds": ["999"]}}),
     ],
 )
 def test_what_tiktok_would_not_take_is_refused_at_its_member(path: str, changes: dict[str, Any]) -> None:
@@ -273,7 +273,7 @@ def test_accounts_narrow_what_is_taken() -> None:
     custom = Account("tiktok", "7", "USD", "Europe/Oslo", {"canUseCustomIdentity": "false"})
     assert refused(custom, platform__identityType="CUSTOMIZED_USER") == {"platform.identityType"}
     native = {"native": {"location_ids": ["1"], "brand_safety_type": "NO_BRAND_SAFETY"}}
-    assert refused(SMART, targeting=native) == {"targeting.native/brand_safety_type"}
+    assert refused(SMART, targeting=native) == {"targeting.native.brand_safety_type"}
     yen = Account("tiktok", "7", "JPY", "Asia/Tokyo")
     money = {"amount": "2000.5", "currency": "JPY", "period": "daily"}
     assert refused(yen, budget=money, bid=None) == {"budget.amount"}

@@ -165,7 +165,7 @@ def test_edits_send_what_changed() -> None:
         ("fields.placements", "adGroup", {"fields": {"placements": "X"}}),
         ("targeting.ageMin", "adGroup", {"targeting": {"ageMin": 21}}),
         ("targeting.excludedLocations", "adGroup", {"targeting": {"excludedLocations": [{"id": "1"}]}}),
-        ("targeting.locations/0.radiusKm", "adGroup", {"targeting": {"locations": [{"id": "1", "radiusKm": 3}]}}),
+        ("targeting.locations.0.radiusKm", "adGroup", {"targeting": {"locations": [{"id": "1", "radiusKm": 3}]}}),
         ("targeting", "ad", {"targeting": {"ageMin": 18}}),
         ("creative", "adGroup", {"creative": {"body": "x"}}),
         ("creative.body", "ad", {"creative": {"body": "\U0001f45f"}}),

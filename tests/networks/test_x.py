@@ -100,7 +100,7 @@ def test_countries_are_looked_up_before_the_plan_is_frozen() -> None:
     assert made.step("targeting").request.body[0]["params"]["targeting_value"] == "f3bfc7dcc928977f"
     with pytest.raises(InvalidInput) as refusal:
         created({f"GET {FRANCE}": {"data": [other]}}, targeting={"countries": ["FR"]})
-    assert [issue.path for issue in refusal.value.issues] == ["targeting.countries/0"]
+    assert [issue.path for issue in refusal.value.issues] == ["targeting.countries.0"]
 
 
 def test_without_targeting_there_is_no_step_but_a_warning() -> None:

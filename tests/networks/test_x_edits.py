@@ -164,7 +164,7 @@ def test_taking_all_targeting_away_is_warned_of() -> None:
         ({"ageMin": 30}, "targeting.ageMin"),
         ({"genders": ["unknown"]}, "targeting.genders"),
         ({"placements": [{"id": "TWITTER_SEARCH", "name": "S"}]}, "targeting.placements"),
-        ({"locations": [{"id": "fr", "name": "F", "radiusKm": 5}]}, "targeting.locations/0.radiusKm"),
+        ({"locations": [{"id": "fr", "name": "F", "radiusKm": 5}]}, "targeting.locations.0.radiusKm"),
         ({"interests": [{"id": str(number), "name": "I"} for number in range(501)]}, "targeting"),
     ],
 )

@@ -308,8 +308,8 @@ async def test_all_or_nothing(server: Served) -> None:
     before = await server.rows()
     problem = await server.admin.problem(404, "POST", "/bulk-status", body)
     assert [(one["path"], one["code"]) for one in problem["issues"]] == [
-        ("entityIds/1", "not_found"),
-        ("entityIds/3", "not_found"),
+        ("entityIds.1", "not_found"),
+        ("entityIds.3", "not_found"),
     ]
     assert all(ids[number] in problem["issues"][place]["message"] for place, number in enumerate((1, 3)))
     assert await server.rows() == before

@@ -273,11 +273,11 @@ EDITS: list[tuple[Any, set[tuple[str, str]]]] = [
     ({"targeting": {"ageMin": 12}}, {("targeting.ageMin", "out_of_range")}),
     ({"targeting": {"ageMax": 66}}, {("targeting.ageMax", "out_of_range")}),
     ({"targeting": {"ageMin": 40, "ageMax": 30}}, {("targeting.ageMax", "out_of_range")}),
-    ({"targeting": {"genders": ["other"]}}, {("targeting.genders/0", "not_a_choice")}),
-    ({"targeting": {"locations": [{"id": "1"}]}}, {("targeting.locations/0.name", "required")}),
+    ({"targeting": {"genders": ["other"]}}, {("targeting.genders.0", "not_a_choice")}),
+    ({"targeting": {"locations": [{"id": "1"}]}}, {("targeting.locations.0.name", "required")}),
     (
         {"targeting": {"locations": [{"id": "x" * 301, "name": "y", "radiusKm": 1001}]}},
-        {("targeting.locations/0.id", "too_long"), ("targeting.locations/0.radiusKm", "out_of_range")},
+        {("targeting.locations.0.id", "too_long"), ("targeting.locations.0.radiusKm", "out_of_range")},
     ),
     ({"targeting": {"languages": [{"id": "1", "name": "x"}] * 501}}, {("targeting.languages", "too_many")}),
     ({"creative": {"headline": ""}}, {("creative.headline", "too_short")}),
@@ -308,7 +308,7 @@ BULK = {"kind": "campaign", "entityIds": ["1"], "field": "budget", "mode": "set"
         ({"field": "x" * 61}, ("field", "too_long")),
         ({"entityIds": []}, ("entityIds", "too_few")),
         ({"entityIds": [str(n) for n in range(51)]}, ("entityIds", "too_many")),
-        ({"entityIds": ["1", "1"]}, ("entityIds/1", "duplicate")),
+        ({"entityIds": ["1", "1"]}, ("entityIds.1", "duplicate")),
     ],
 )
 async def test_bulk_edits_that_are_refused(server: Served, change: dict[str, Any], issue: tuple[str, str]) -> None:
@@ -320,7 +320,7 @@ async def test_a_bulk_edit_is_all_or_nothing(server: Served) -> None:
     good = (await made(server, "meta"))["campaign"]["id"]
     before = await server.rows()
     body = {"accountId": server.accounts["meta"], **BULK, "entityIds": [good]}
-    assert await server.admin.refused("POST", "/bulk-edit", body) == {("entityIds/0", "locked")}
+    assert await server.admin.refused("POST", "/bulk-edit", body) == {("entityIds.0", "locked")}
     assert await server.rows() == before
 
 

@@ -162,7 +162,7 @@ async def test_which_of_many_is_not_there(server: Served, network: str, kind: st
     asked += [("/bulk-edit", {"field": name, "mode": "set", "value": 30}) for name in fields[:1]]
     for path, more in asked:
         problem = await server.admin.problem(404, "POST", path, {**body, **more})
-        assert [one["path"] for one in problem["issues"]] == ["entityIds/1"], problem
+        assert [one["path"] for one in problem["issues"]] == ["entityIds.1"], problem
         assert missing in problem["detail"]
 
 

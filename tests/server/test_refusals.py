@@ -89,27 +89,27 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/create", campaign(budget__period="weekly"), {("campaign.budget.period", "not_a_choice")}),
     ("POST", "/create", campaign(schedule__startAt="2030-01-15"), {("campaign.schedule.startAt", "malformed")}),
     ("POST", "/create", campaign(targeting__countries=MANY_COUNTRIES), {("campaign.targeting.countries", "too_many")}),
-    ("POST", "/create", campaign(targeting__countries=["us"]), {("campaign.targeting.countries/0", "malformed")}),
+    ("POST", "/create", campaign(targeting__countries=["us"]), {("campaign.targeting.countries.0", "malformed")}),
     (
         "POST",
         "/create",
         campaign(targeting__keywords=[{"text": "a"}, {"text": ""}, {"text": "x" * 81, "match": "near"}]),
         {
-            ("campaign.targeting.keywords/1.text", "too_short"),
-            ("campaign.targeting.keywords/2.text", "too_long"),
-            ("campaign.targeting.keywords/2.match", "not_a_choice"),
+            ("campaign.targeting.keywords.1.text", "too_short"),
+            ("campaign.targeting.keywords.2.text", "too_long"),
+            ("campaign.targeting.keywords.2.match", "not_a_choice"),
         },
     ),
     ("POST", "/create", campaign(targeting__locationIds=["x" * 251]), {
-        ("campaign.targeting.locationIds/0", "too_long")
+        ("campaign.targeting.locationIds.0", "too_long")
     }),
     ("POST", "/create", campaign(creative__headline="x" * 301), {("campaign.creative.headline", "too_long")}),
     ("POST", "/create", campaign(creative__body="x" * 3001), {("campaign.creative.body", "too_long")}),
     ("POST", "/create", campaign(creative__headlines=["a", "b"]), {("campaign.creative.headlines", "too_few")}),
     ("POST", "/create", campaign(creative__headlines=["x" * 31] * 3 + ["y"]), {
-        ("campaign.creative.headlines/0", "too_long"),
-        ("campaign.creative.headlines/1", "too_long"),
-        ("campaign.creative.headlines/2", "too_long"),
+        ("campaign.creative.headlines.0", "too_long"),
+        ("campaign.creative.headlines.1", "too_long"),
+        ("campaign.creative.headlines.2", "too_long"),
     }),
     ("POST", "/create", campaign(creative__descriptions=["a"]), {("campaign.creative.descriptions", "too_few")}),
     ("POST", "/create", campaign(creative__url="chairs"), {("campaign.creative.url", "malformed")}),
@@ -132,10 +132,10 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/operations/execute", {"operationIds": [], "confirmed": True}, {("operationIds", "too_few")}),
     ("POST", "/operations/execute", {"operationIds": [NEVER] * 51, "confirmed": True}, {("operationIds", "too_many")}),
     ("POST", "/operations/execute", {"operationIds": [NEVER, "x"], "confirmed": True}, {
-        ("operationIds/1", "malformed")
+        ("operationIds.1", "malformed")
     }),
     ("POST", "/operations/execute", {"operationIds": [NEVER, NEVER], "confirmed": True}, {
-        ("operationIds/1", "duplicate")
+        ("operationIds.1", "duplicate")
     }),
     # bulk status
     ("POST", "/bulk-status", {}, {
@@ -145,11 +145,11 @@ REFUSED: list[tuple[str, str, Any, set[tuple[str, str]]]] = [
     ("POST", "/bulk-status", bulk(status="deleted"), {("status", "not_a_choice")}),
     ("POST", "/bulk-status", bulk(entityIds=[]), {("entityIds", "too_few")}),
     ("POST", "/bulk-status", bulk(entityIds=[str(n) for n in range(51)]), {("entityIds", "too_many")}),
-    ("POST", "/bulk-status", bulk(entityIds=["1", ""]), {("entityIds/1", "too_short")}),
-    ("POST", "/bulk-status", bulk(entityIds=["x" * 251]), {("entityIds/0", "too_long")}),
-    ("POST", "/bulk-status", bulk(entityIds=["1", 2]), {("entityIds/1", "wrong_type")}),
+    ("POST", "/bulk-status", bulk(entityIds=["1", ""]), {("entityIds.1", "too_short")}),
+    ("POST", "/bulk-status", bulk(entityIds=["x" * 251]), {("entityIds.0", "too_long")}),
+    ("POST", "/bulk-status", bulk(entityIds=["1", 2]), {("entityIds.1", "wrong_type")}),
     ("POST", "/bulk-status", bulk(entityIds=["1", "2", "1", "1"]), {
-        ("entityIds/2", "duplicate"), ("entityIds/3", "duplicate")
+        ("entityIds.2", "duplicate"), ("entityIds.3", "duplicate")
     }),
 ]  # fmt: skip
 

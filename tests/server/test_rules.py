@@ -60,7 +60,7 @@ async def test_a_budget_below_what_a_brief_may_have(server: Served) -> None:
     assert await server.admin.refused("POST", f"{path}/edit", {"fields": {"budget": "0.5"}}) == below
     many = {"accountId": server.accounts["meta"], "kind": "adGroup", "entityIds": [group], "field": "budget"}
     for change in ({"mode": "set", "value": 0.01}, {"mode": "decrease", "value": 99}):
-        assert await server.admin.refused("POST", "/bulk-edit", many | change) == {("entityIds/0", "too_small")}
+        assert await server.admin.refused("POST", "/bulk-edit", many | change) == {("entityIds.0", "too_small")}
     patch = {"payload": {"daily_budget": 50}}
     assert await server.admin.refused("PATCH", path, patch) == {("payload.daily_budget", "too_small")}
 
@@ -106,7 +106,7 @@ async def test_numbers_are_read_as_they_were_written(server: Served) -> None:
     for text in ("30.00000000000000000001", "0.1000000000000000055511151231257827", "1000000000.0000000000001"):
         body = f'{dumps(many)[:-1]},"value":{text}}}'.encode()
         found = await server.admin.refused("POST", "/bulk-edit", content=body)
-        assert {path for path, _ in found} <= {"value", "entityIds/0"}, found
+        assert {path for path, _ in found} <= {"value", "entityIds.0"}, found
 
 
 async def test_the_plan_of_a_percentage_shows_the_exact_figure(server: Served) -> None:
@@ -163,14 +163,14 @@ async def test_a_plan_shows_what_earlier_steps_fill_in(server: Served, network: 
 async def test_nothing_stands_twice_in_a_list(server: Served) -> None:
     campaign = brief("meta", targeting={"countries": ["US", "US"]})
     body = {"accountId": server.accounts["meta"], "campaign": campaign}
-    assert await server.admin.refused("POST", "/create", body) == {("campaign.targeting.countries/1", "duplicate")}
+    assert await server.admin.refused("POST", "/create", body) == {("campaign.targeting.countries.1", "duplicate")}
     node = (await made(server, "meta"))["adGroup"]
     path = at(server, "meta", "adGroup", node["id"], "edit")
     place = {"id": "country:US", "name": "United States"}
     targeting = {"genders": ["female", "female"], "locations": [place], "excludedLocations": [place]}
     assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
-        ("targeting.genders/1", "duplicate"),
-        ("targeting.excludedLocations/0", "conflict"),
+        ("targeting.genders.1", "duplicate"),
+        ("targeting.excludedLocations.0", "conflict"),
     }
 
 

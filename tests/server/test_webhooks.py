@@ -91,7 +91,7 @@ REFUSED: list[tuple[Any, set[tuple[str, str]]]] = [
     ({"url": "https://" + "a" * 2000 + ".example.com"}, {("url", "too_long")}),
     ({"url": PUBLIC, "events": []}, {("events", "too_few")}),
     ({"url": PUBLIC, "events": ["operation.prepared"] * 2}, {("events", "duplicate")}),
-    ({"url": PUBLIC, "events": ["operation.created"]}, {("events/0", "not_a_choice")}),
+    ({"url": PUBLIC, "events": ["operation.created"]}, {("events.0", "not_a_choice")}),
     ({"url": PUBLIC, "accountId": "1"}, {("accountId", "malformed")}),
     *(
         ({"url": url}, {("url", "destination_refused")})

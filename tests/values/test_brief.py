@@ -28,7 +28,7 @@ BRIEF: dict[str, Any] = {
     "targeting": {"countries": ["US", "CA"]},
     "creative": {"headline": "New shoes", "url": "https://shop.example.com/autumn?utm={{campaign.name}}"},
 }
-OBJECTS = ("", "budget", "schedule", "targeting", "targeting.keywords/0", "creative", "platform", "platform.locale")
+OBJECTS = ("", "budget", "schedule", "targeting", "targeting.keywords.0", "creative", "platform", "platform.locale")
 
 
 def brief(path: str = "", value: Any = None) -> dict[str, Any]:
@@ -174,7 +174,7 @@ def test_refusals_of_values(path, value, code):
     value = brief(path, value)
     if path == "targeting.native":
         del value["targeting"]["countries"]
-        path = "targeting.native.a.b/0"
+        path = "targeting.native.a.b.0"
     for form in forms(value):
         assert issues(form) == [(path, code)]
 
@@ -284,7 +284,7 @@ def test_all_issues_at_once():
             ("schedule.endAt", "wrong_type"),
             ("schedule.startAt", "no_such_date"),
             ("targeting.countries", "conflict"),
-            ("targeting.countries/1", "malformed"),
+            ("targeting.countries.1", "malformed"),
             ("targeting.native.a", "malformed"),
         ]
 

@@ -106,8 +106,8 @@ def test_all_issues_are_told_with_what_is_accepted():
         read(Request, b'{"accountId": 5, "places": [{"radiusKm": 0}, 7], "x": 1}', "body")
     assert [(issue.path, issue.code, issue.message) for issue in refused.value.issues] == [
         ("body.accountId", "malformed", "must be a UUID."),
-        ("body.places/0.radiusKm", "out_of_range", "must be greater than 0."),
-        ("body.places/1", "wrong_type", "must be an object."),
+        ("body.places.0.radiusKm", "out_of_range", "must be greater than 0."),
+        ("body.places.1", "wrong_type", "must be an object."),
         ("body.x", "unknown_property", ("is not a property of this object, which takes "
          "accountId, campaign, payload, places.")),
     ]  # fmt: skip
@@ -140,7 +140,7 @@ def test_all_issues_are_told_with_what_is_accepted():
         ),
         (
             {"targeting": {"keywords": [{"text": "tea", "kind": "exact"}]}},
-            [("targeting.keywords/0.kind", "is not a property of this object, which takes text, match.")],
+            [("targeting.keywords.0.kind", "is not a property of this object, which takes text, match.")],
         ),
         ({"budget": None}, [("budget", "must be an object.")]),
         ({"budget": ...}, [("budget", "is required: an object with amount, currency, period.")]),

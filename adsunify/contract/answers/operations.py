@@ -167,7 +167,7 @@ class Prepared(Shape):
 
 
 class ProblemIssue(Shape):
-    """One thing wrong with the input: members by dots, list positions by a slash."""
+    """One thing wrong with the input. A path joins members and list positions by dots: targeting.keywords.0.text."""
 
     path: str
     code: str

@@ -133,7 +133,7 @@ Part = Callable[[Json, str], dict[str, dict[str, Json]]]
 def _ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> list[str]:
     for index, item in enumerate(items):
         if not fits(item["id"]):
-            raise refused(f"{path}/{index}.id", "invalid", f"Apple Ads: this is written {form}.")
+            raise refused(f"{path}.{index}.id", "invalid", f"Apple Ads: this is written {form}.")
     return identities("Apple Ads", items, path)
 
 

@@ -170,7 +170,7 @@ def _write_texts(
     def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
         said = wrong(value)
         if said is not None:
-            raise refused(member, "invalid", f"Google Ads: {said}.")
+            raise refused(f"fields.{member}", "invalid", f"Google Ads: {said}.")
         current = rows(entity, f"/adGroupAd/ad/responsiveSearchAd/{member}", "ad")
         pins = {text(one, "/text"): one["pinnedField"] for one in current if "pinnedField" in one}
         assets = [{"text": one} | ({"pinnedField": pins[one]} if one in pins else {}) for one in value]
@@ -186,7 +186,7 @@ def _url(entity: Entity, account: Account) -> Json:
 def _write_url(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
     said = wrong_url(value)
     if said is not None:
-        raise refused("url", "invalid", f"Google Ads: {said}.")
+        raise refused("fields.url", "invalid", f"Google Ads: {said}.")
     return {"/adGroupAd/ad/finalUrls": [value]}
 
 

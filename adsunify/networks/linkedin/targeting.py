@@ -146,9 +146,9 @@ AGE_FACET = f"{linkedin.FACET_URN}ageRanges"
 def _urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
     for index, item in enumerate(items):
         if not item["id"].startswith("urn:li:"):
-            raise refused(f"{path}/{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
+            raise refused(f"{path}.{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
         if item.get("radiusKm") is not None:
-            raise refused(f"{path}/{index}.radiusKm", "not_supported", "LinkedIn targets no radius around a place.")
+            raise refused(f"{path}.{index}.radiusKm", "not_supported", "LinkedIn targets no radius around a place.")
     return [item["id"] for item in items]
 
 

@@ -126,7 +126,7 @@ def no_overlap(account: Account, brief: CampaignBrief, now: datetime | None) -> 
     for index, location in enumerate(brief.targeting.location_ids or ()):
         if country_of(location) in (brief.targeting.countries or ()):
             message = "Meta takes a country or places inside it, not both; leave one of them out."
-            yield Issue(f"targeting.locationIds/{index}", "conflict", message)
+            yield Issue(f"targeting.locationIds.{index}", "conflict", message)
 
 
 def special(brief: CampaignBrief) -> bool:
@@ -162,8 +162,8 @@ def _places(member: str) -> Part:
         native: dict[str, Json] = {} if kinds is None else {"location_types": kinds}
         for index, item in enumerate(items):
             if wrong := misplaced([item["id"]]):
-                raise refused(f"{path}/{index}.id", "invalid", f"Meta: {wrong}.")
-            _add(native, item["id"], **_radius(item, f"{path}/{index}.radiusKm"))
+                raise refused(f"{path}.{index}.id", "invalid", f"Meta: {wrong}.")
+            _add(native, item["id"], **_radius(item, f"{path}.{index}.radiusKm"))
         return native if items else None
 
     return places

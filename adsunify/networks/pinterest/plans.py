@@ -329,7 +329,7 @@ def preflight(account: Account, brief: CampaignBrief) -> Flow[tuple[list[Issue],
     response = yield from ask(NETWORK, pinterest.countries())
     sold = {text(row, "/code") for row in pinterest.listed(response)}
     issues = [
-        Issue(f"targeting.countries/{index}", "not_supported", "Pinterest sells no ads in this country.")
+        Issue(f"targeting.countries.{index}", "not_supported", "Pinterest sells no ads in this country.")
         for index, country in enumerate(brief.targeting.countries)
         if country not in sold
     ]

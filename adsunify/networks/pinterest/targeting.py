@@ -158,7 +158,7 @@ def _places(suffix: str) -> Part:
     def part(items: Json, path: str) -> dict[str, Json]:
         for index, item in enumerate(items):
             if item.get("radiusKm") is not None:
-                raise refused(f"{path}/{index}.radiusKm", "not_supported", "Pinterest targets no radius.")
+                raise refused(f"{path}.{index}.radiusKm", "not_supported", "Pinterest targets no radius.")
         ids = [item["id"] for item in items]
         if wrong := misplaced(ids):
             raise refused(path, "invalid", f"Pinterest: {wrong}.")

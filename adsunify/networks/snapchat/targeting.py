@@ -167,9 +167,9 @@ def _places(operation: str) -> Part:
         found = identities("Snapchat", items, path)
         for index, location in enumerate(found):
             if wrong := misplaced([location]):
-                raise refused(f"{path}/{index}.id", "invalid", f"Snapchat: {wrong}.")
+                raise refused(f"{path}.{index}.id", "invalid", f"Snapchat: {wrong}.")
             if ":" in location and location.partition(":")[0] in found:
-                raise refused(f"{path}/{index}.id", "conflict", "Snapchat: the whole country is named beside it.")
+                raise refused(f"{path}.{index}.id", "conflict", "Snapchat: the whole country is named beside it.")
         others = [one for one in rows(targeting, "/geos", "targeting") if _excludes(one) != (operation == EXCLUDE)]
         chosen = [{**entry, "operation": operation} for entry in _geos(found)]
         _put(targeting, "geos", [*others, *chosen] if operation == EXCLUDE else [*chosen, *others])

@@ -140,7 +140,7 @@ def _targeting(account: Account, brief: CampaignBrief, now: datetime | None) -> 
     if flow_of(account) == tiktok.SMART_PLUS:
         for name in MANUAL_ONLY:
             if name in (brief.targeting.native or {}):
-                yield Issue(f"targeting.native/{name}", "not_supported", "The Smart+ flow does not take it.")
+                yield Issue(f"targeting.native.{name}", "not_supported", "The Smart+ flow does not take it.")
 
 
 _GEOGRAPHY = "countries, locationIds or native targeting with location_ids or zipcode_ids"

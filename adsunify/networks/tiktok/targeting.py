@@ -65,14 +65,14 @@ def resolved(brief: CampaignBrief, regions: Sequence[Mapping[str, Json]]) -> lis
     issues: list[Issue] = []
     chosen: dict[str, str] = {}
     for index, country in enumerate(brief.targeting.countries or ()):
-        place = f"targeting.countries/{index}"
+        place = f"targeting.countries.{index}"
         found = identifier(read(countries.get(country), "/location_id"))
         if found is None:
             issues.append(Issue(place, "not_deliverable", f"TikTok does not deliver to {country} for this account."))
         else:
             chosen.setdefault(found, place)
     for index, location in enumerate(brief.targeting.location_ids or ()):
-        place = f"targeting.locationIds/{index}"
+        place = f"targeting.locationIds.{index}"
         if location not in known:
             issues.append(Issue(place, "not_found", "TikTok has no such location, or does not deliver to it."))
         elif location in chosen:
@@ -225,7 +225,7 @@ def _refuse(path: str, code: str, message: str) -> InvalidInput:
 def _locations(items: Json, path: str) -> Json:
     for index, item in enumerate(items):
         if item.get("radiusKm") is not None:
-            raise _refuse(f"{path}/{index}.radiusKm", "not_supported", "a location has no radius.")
+            raise _refuse(f"{path}.{index}.radiusKm", "not_supported", "a location has no radius.")
     if not items:
         raise _refuse(path, "required", "an ad group has at least one location.")
     return [item["id"] for item in items]

@@ -163,7 +163,7 @@ def places_of(network: Network, countries: Sequence[str]) -> Flow[list[str]]:
             found.append(ident(fitting[0], "/targeting_value", "location"))
         else:
             message = "X has no location for this country; it is never left out."
-            issues.append(Issue(f"targeting.countries/{index}", "not_found", message))
+            issues.append(Issue(f"targeting.countries.{index}", "not_found", message))
     refuse(issues)
     return found
 
@@ -189,7 +189,7 @@ def _named(type_: str, operator: str = EQUAL) -> Part:
     def named(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
         for index, item in enumerate(items):
             if item.get("radiusKm") is not None:
-                raise refused(f"{path}/{index}.radiusKm", "not_supported", "X takes no radius around a place.")
+                raise refused(f"{path}.{index}.radiusKm", "not_supported", "X takes no radius around a place.")
         return [Criterion(type_, item["id"], operator) for item in items]
 
     return named
