@@ -18,7 +18,8 @@ ActorKind = Literal["key", "agent", "session", "local"]
 class Actor:
     """One caller in one workspace. ``can_write`` is the credential's; authority is the lesser of it and the role.
 
-    ``key_id``, ``grant_id``: the API key, or the agent's grant, that must still stand when something is written.
+    ``key_id``, ``grant_id``, ``session_hash``: the API key, the agent's grant or the browser's session (the hash of its
+    token) that must still be valid when something is written.
     ``expires_at``: when the key, or the agent's access token, expires (milliseconds); None: never.
     """
 
@@ -30,6 +31,7 @@ class Actor:
     kind: ActorKind
     key_id: str | None = None
     grant_id: str | None = None
+    session_hash: str | None = None
     expires_at: int | None = None
 
     @property

@@ -58,12 +58,27 @@ FURTHER_MEMBERS = ("kind", "entityId", "before", "what", "rule", "startDate", "e
 Identifiers and states, nothing else: native content and credentials never leave in a notification.
 """
 
+ACTORS = ("executedBy", "cancelledBy")
+"""Who executed or cancelled the operation; each None, or an object with ACTOR_MEMBERS."""
+ACTOR_MEMBERS = ("userId", "credential", "at")
+"""``credential`` is the identity of a credential, never its secret; ``at`` is an ISO 8601 instant in UTC."""
+
 _KNOWN = frozenset(MEMBERS + FURTHER_MEMBERS)
 _LONGEST = 250
 
 
+def _is_text(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and len(value) <= _LONGEST)
+
+
+def _is_actor(value: Any) -> bool:
+    if not isinstance(value, Mapping):
+        return value is None
+    return set(value) == set(ACTOR_MEMBERS) and all(isinstance(one, str) and _is_text(one) for one in value.values())
+
+
 def event_body(
-    event_id: str, name: str, created_at: datetime, workspace_id: str, data: Mapping[str, str | None]
+    event_id: str, name: str, created_at: datetime, workspace_id: str, data: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The body of a notification, as JSON. ``created_at`` is aware.
 
@@ -74,7 +89,7 @@ def event_body(
     if created_at.tzinfo is None:
         raise ValueError("a time without zone names no instant")
     for member, value in data.items():
-        if member not in _KNOWN or (value is not None and (not isinstance(value, str) or len(value) > _LONGEST)):
+        if not (_is_actor(value) if member in ACTORS else member in _KNOWN and _is_text(value)):
             raise ValueError(f"{member} does not belong into an event")
     return {
         "id": event_id,

@@ -15,6 +15,7 @@ Times are integer milliseconds since 1970 (UTC).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from attrs import field, frozen
@@ -227,6 +228,12 @@ def progress(receipts: Sequence[Receipt], in_flight: Sequence[str] = ()) -> Prog
         else:
             blames.pop(receipt.key, None)
     return Progress(outputs, attempts, applied, blames, tuple(doubtful))
+
+
+def acted_by(user_id: str, credential: str, at: int) -> dict[str, Json]:
+    """Who executed or cancelled an operation, and when, as records and answers show it. ``at``: milliseconds."""
+    instant = datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"userId": user_id, "credential": credential, "at": instant}
 
 
 def event_data(operation_id: str | None, account_id: str | None, network: str | None, status: str) -> dict[str, Any]:

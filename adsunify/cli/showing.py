@@ -99,6 +99,10 @@ def operation(
         )
     yield Text(f"risk     {shown['risk']}: {RISKS.get(shown['risk'], '')}")
     yield Text(f"expires  {shown['expiresAt']}")
+    for word, member in (("executed", "executedBy"), ("cancelled", "cancelledBy")):
+        if member in shown:
+            by = shown[member]
+            yield Text(f"{word:9}{by['at']} by user {by['userId']}, credential {plain(by['credential'])}")
     yield Text(f"review   {shown['reviewUrl']}")
     for warning in shown["warnings"]:
         yield Text(f"warning  {plain(warning)}")

@@ -61,7 +61,8 @@ class Operation(Record):
 
     ``data`` also holds action, createdAt and expiresAt (ISO 8601, UTC), expired, stalled, risk (``low``, ``spend``,
     ``destructive``), warnings, ``plan`` (its steps: what each does, method, path, body, changes) and ``receipt`` (per
-    step and attempt: state, outputs, response, error).
+    step and attempt: state, executedBy, outputs, response, error). ``executedBy`` (who executed it last) and
+    ``cancelledBy`` hold userId, credential and at; each is absent where nobody did.
     """
 
     @property

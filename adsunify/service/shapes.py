@@ -81,6 +81,10 @@ def operation(
         value["retryAfterMs"] = record.retry_after
     if record.source_operation_id is not None:
         value["sourceOperationId"] = record.source_operation_id
+    if record.executed_by is not None:
+        value["executedBy"] = dict(record.executed_by)
+    if record.cancelled_by is not None:
+        value["cancelledBy"] = dict(record.cancelled_by)
     if record.error is not None:
         value["error"] = dict(record.error)
     return value
@@ -100,6 +104,7 @@ def receipt(attempt: Attempt) -> dict[str, Json]:
             "key": attempt.key,
             "attempt": attempt.attempt,
             "state": "in_flight",
+            "executedBy": attempt.executed_by,
             "intentAt": moment(attempt.intent_at),
             "receiptAt": None,
             "httpStatus": None,
@@ -114,6 +119,7 @@ def receipt(attempt: Attempt) -> dict[str, Json]:
         "key": found.key,
         "attempt": found.attempt,
         "state": found.state,
+        "executedBy": attempt.executed_by,
         "intentAt": moment(attempt.intent_at),
         "receiptAt": moment_or_none(attempt.receipt_at),
         "httpStatus": found.http_status,

@@ -87,7 +87,10 @@ class Visitor:
         """The person as a caller, with the authority of his role; raises Forbidden where he belongs nowhere."""
         if self.home is None:
             raise Forbidden("You belong to no workspace. Ask an admin for an invitation.")
-        return Actor(self.home.workspace_id, self.user_id, "session", self.home.role, True, "session")
+        home = self.home
+        return Actor(
+            home.workspace_id, self.user_id, "session", home.role, True, "session", session_hash=self.token_hash
+        )
 
 
 # -- sessions -----------------------------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound, StoreError
-from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, transition
+from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, acted_by, transition
 from adsunify.statuses import Seen
 from adsunify.wire import Json
 
@@ -33,7 +33,7 @@ from . import attempts, events
 from .clock import Clock
 from .entities import record_seen
 from .operations import recover, stopped_by_rule
-from .schema import accounts, api_keys, grants, memberships, operations, steps, workspaces
+from .schema import accounts, api_keys, grants, memberships, operations, sessions, steps, workspaces
 from .statement import Statement
 
 _RUNNING, _CLAIM_EVENT = transition("prepared", "claim")
@@ -53,6 +53,7 @@ _FRESH = not_(exists().where(steps.c.operation_id == operations.c.id, _own))
 _THIS = and_(operations.c.id == bindparam("the_id"), operations.c.workspace_id == bindparam("in_workspace"))
 
 _key, _grant = bindparam("by_key", type_=Text), bindparam("by_grant", type_=Text)
+_session = bindparam("by_session", type_=Text)
 _only = bindparam("only_credential", type_=Text)
 _MEMBER = exists().where(
     memberships.c.workspace_id == operations.c.workspace_id,
@@ -78,12 +79,18 @@ _GRANT = exists().where(
     grants.c.revoked_at.is_(None),
     grants.c.expires_at > _NOW,
 )
+_SESSION = exists().where(
+    sessions.c.token_hash == _session,
+    sessions.c.user_id == bindparam("by_user"),
+    sessions.c.expires_at > _NOW,
+)
 _ACCOUNT = exists().where(accounts.c.id == operations.c.account_id, accounts.c.status == "active")
 _ACCESS = and_(
     _MEMBER,
     _ACCOUNT,
     or_(_key.is_(None), _KEY),
     or_(_grant.is_(None), _GRANT),
+    or_(_session.is_(None), _SESSION),
     or_(_only.is_(None), operations.c.credential == _only),
 )
 _APPROVED = or_(
@@ -93,6 +100,9 @@ _APPROVED = or_(
 """A person executes, or the workspace lets programs do it. Asked anew before every write, as access is."""
 
 # -- statements ---------------------------------------------------------------------------------------------------
+
+_TOLD = (operations.c.fence, operations.c.account_id, operations.c.network, operations.c.executed_by)
+"""What the event of a change says."""
 
 _CLAIM = Statement(
     update(operations)
@@ -114,9 +124,10 @@ _CLAIM = Statement(
         next_action=False,
         not_before=None,
         error=None,
+        executed_by=bindparam("new_executed_by", type_=operations.c.executed_by.type),
         updated_at=_NOW,
     )
-    .returning(operations.c.fence, operations.c.account_id, operations.c.network)
+    .returning(*_TOLD)
 )
 _HOLD = update(operations).where(_THIS, _HELD, _LEASED).values(lease_until=bindparam("new_lease"))
 _RENEW = Statement(_HOLD.returning(operations.c.fence))
@@ -138,7 +149,7 @@ _END = Statement(
         error=bindparam("new_error"),
         updated_at=_NOW,
     )
-    .returning(operations.c.fence, operations.c.account_id, operations.c.network)
+    .returning(*_TOLD)
 )
 _WHY = Statement(
     select(
@@ -161,7 +172,7 @@ _ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id ==
 
 _STOPPED = {
     "expired": ("operation_expired", "The review time of 30 minutes ended before the next native write."),
-    "access": ("access_lost", "The key, the membership or the account no longer permits the next native write."),
+    "access": ("access_lost", "The credential, the membership or the account no longer permits the next native write."),
     "approval": ("approval_required", "From here on, a person who signed in must execute it."),
     "fenced": ("lease_lost", "The execution was interrupted for longer than its lease."),
 }
@@ -199,6 +210,7 @@ def advance(
         "by_user": actor.user_id,
         "by_key": actor.key_id,
         "by_grant": actor.grant_id,
+        "by_session": actor.session_hash,
         "only_credential": actor.credential if actor.kind == "agent" else None,
         "by_person": actor.approves,
         "new_lease": now + lease,
@@ -222,14 +234,15 @@ def advance(
         return _stopped_or(connection, change, Advanced(values["held_fence"], now, "access"), values, clock)
     held = _hold(connection, _CONTINUE, values)
     if held.refused is None and not attempts.open_intent(
-        connection, change.operation_id, held.fence, change.intent, now
+        connection, change.operation_id, held.fence, change.intent, now, acted_by(actor.user_id, actor.credential, now)
     ):
         held = Advanced(held.fence, now, "fenced")
     return _stopped_or(connection, change, held, values, clock)
 
 
 def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, values: dict[str, Any]) -> Advanced:
-    values |= {"held_fence": 0, "new_in_flight": change.intent is not None}
+    by = acted_by(actor.user_id, actor.credential, values["now"])
+    values |= {"held_fence": 0, "new_in_flight": change.intent is not None, "new_executed_by": by}
     lease = values["new_lease"] - values["now"]
     while (row := _CLAIM.one_or_none(connection, values) if actor.writes else None) is None:
         why = _why(connection, values)
@@ -244,10 +257,11 @@ def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, 
         clock.saw(why.updated_at)
         values["now"] = clock.now()
         values["new_lease"] = values["now"] + lease
+        values["new_executed_by"] = acted_by(actor.user_id, actor.credential, values["now"])
     _record(connection, values, row, _CLAIM_EVENT, _RUNNING)
     intent = change.intent
     if intent is not None and not attempts.open_intent(
-        connection, change.operation_id, row.fence, intent, values["now"]
+        connection, change.operation_id, row.fence, intent, values["now"], values["new_executed_by"]
     ):
         # PostgreSQL, where the claim waited for another's: the row is seen as it is now, its attempts as they were
         raise StoreError(f"Attempt {intent.attempt} at step {intent.n} was made meanwhile.")
@@ -344,5 +358,6 @@ def _record(connection: Connection, values: dict[str, Any], row: Any, event: str
             operation_id=values["the_id"],
             account_id=row.account_id,
             network=row.network,
+            more={"executedBy": row.executed_by},
         )
         events.record(connection, [told])

@@ -22,7 +22,7 @@ class Attempt:
     """One attempt at a step. ``receipt`` None: the intent is open. ``late``: the receipt came after the claim was lost.
 
     Times in milliseconds. ``items``: positions in the planned array that it sends. In lists ``request`` and the
-    receipt's ``response`` are left out.
+    receipt's ``response`` are left out. ``executed_by``: None for attempts from before migration 0007.
     """
 
     operation_id: str
@@ -37,6 +37,7 @@ class Attempt:
     receipt_at: int | None
     receipt: Receipt | None
     late: bool
+    executed_by: Mapping[str, Json] | None
 
     def intent(self) -> Intent:
         """The intent as it was saved."""
@@ -86,7 +87,9 @@ _BRIEFLY = (
 )
 
 
-def open_intent(connection: Connection, operation_id: str, fence: int, intent: Intent, at: int) -> bool:
+def open_intent(
+    connection: Connection, operation_id: str, fence: int, intent: Intent, at: int, executed_by: Mapping[str, Json]
+) -> bool:
     """Save what is about to be sent; false: it was saved before, and must not be sent again.
 
     The same claim may save it again as long as it has no receipt: it did not learn whether its commit succeeded.
@@ -102,6 +105,7 @@ def open_intent(connection: Connection, operation_id: str, fence: int, intent: I
         "request": intent.request,
         "intent_at": at,
         "late": False,
+        "executed_by": executed_by,
     }
     if _INSERT.all(connection, row):
         return True
@@ -173,4 +177,5 @@ def _attempt(row: Any, request: Json, response: Json) -> Attempt:
         receipt_at=row.receipt_at,
         receipt=receipt,
         late=row.late,
+        executed_by=row.executed_by,
     )

@@ -28,7 +28,7 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.operation import REVIEW_MILLISECONDS, Status, expired, transition
+from adsunify.operation import REVIEW_MILLISECONDS, Status, acted_by, expired, transition
 from adsunify.steps import Plan, of_operation
 from adsunify.wire import Json
 
@@ -108,6 +108,8 @@ class OperationRecord:
     retry_after: int | None
     error: Mapping[str, Json] | None
     fence: int
+    executed_by: Mapping[str, Json] | None
+    cancelled_by: Mapping[str, Json] | None
 
     @property
     def claimed(self) -> bool:
@@ -169,7 +171,13 @@ _CANCELLED, _CANCEL_EVENT = transition("prepared", "cancel")
 _CANCEL = Statement(
     update(operations)
     .where(operations.c.id == bindparam("the_id"), operations.c.status == "prepared")
-    .values(status=_CANCELLED, next_action=False, not_before=None, updated_at=bindparam("now"))
+    .values(
+        status=_CANCELLED,
+        next_action=False,
+        not_before=None,
+        cancelled_by=bindparam("new_cancelled_by", type_=operations.c.cancelled_by.type),
+        updated_at=bindparam("now"),
+    )
     .returning(operations.c.id)
 )
 
@@ -299,6 +307,8 @@ def _made(id_: str, actor: Actor, draft: Draft, status: Status, at: int) -> Oper
         retry_after=None,
         error=None,
         fence=0,
+        executed_by=None,
+        cancelled_by=None,
     )
 
 
@@ -373,6 +383,8 @@ def _record(row: Any, now: int, packed: bytes | None) -> OperationRecord:
         retry_after=row.not_before - now if wait else None,
         error=row.error,
         fence=row.fence,
+        executed_by=row.executed_by,
+        cancelled_by=row.cancelled_by,
     )
 
 
@@ -439,7 +451,8 @@ def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock
         raise Forbidden("Only the user who prepared an operation can cancel it.")
     now = clock.now()
     recover(connection, clock, operation_id)
-    if not _CANCEL.all(connection, {"the_id": operation_id, "now": now}):
+    by = acted_by(actor.user_id, actor.credential, now)
+    if not _CANCEL.all(connection, {"the_id": operation_id, "now": now, "new_cancelled_by": by}):
         found = get(connection, actor, operation_id, clock)
         if found.status == _CANCELLED:
             return found
@@ -461,6 +474,7 @@ def cancel(connection: Connection, actor: Actor, operation_id: str, clock: Clock
                 operation_id=found.id,
                 account_id=found.account_id,
                 network=found.network,
+                more={"cancelledBy": by},
             )
         ],
     )

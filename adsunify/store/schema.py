@@ -232,6 +232,8 @@ operations = Table(
     Column("in_flight", Boolean, nullable=False),
     _at("lease_until", nullable=True),
     Column("plan", PackedText, nullable=False, server_default=""),
+    Column("executed_by", ExactJson),
+    Column("cancelled_by", ExactJson),
     # read backwards: the latest first, for an admin, for a user, for an agent
     Index(None, "workspace_id", "created_at", "id"),
     Index(None, "workspace_id", "user_id", "created_at", "id"),
@@ -255,6 +257,7 @@ steps = Table(
     Column("response", ExactJson),
     _at("receipt_at", nullable=True),
     Column("late", Boolean, nullable=False),
+    Column("executed_by", ExactJson),
     PrimaryKeyConstraint("operation_id", "n", "attempt"),
 )
 

@@ -8,12 +8,10 @@ from typing import Any
 
 from aiohttp import web
 
-from adsunify.actor import Actor
 from adsunify.amounts import amounts
 from adsunify.errors import AdsunifyError
 from adsunify.networks import adapter
 from adsunify.problems import described
-from adsunify.service.core import Service
 from adsunify.steps import Binding
 from adsunify.store import people
 from adsunify.wire import Json
@@ -92,7 +90,12 @@ async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyE
         account=account,
         subject=found.about(operation["id"]),
         state=state,
-        author=await _author(visit.service, visit.actor, operation["createdBy"]["userId"]),
+        author=await _author(visit, operation["createdBy"]["userId"]),
+        acts=[
+            (word, operation[member], await _author(visit, operation[member]["userId"]))
+            for word, member in (("Executed", "executedBy"), ("Cancelled", "cancelledBy"))
+            if member in operation
+        ],
         seconds=max(0, _seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
         open_=state == "prepared",
         steps=[_shown(known, number) for number in range(len(operation["plan"]["steps"]))],
@@ -148,8 +151,8 @@ def _last(operation: Mapping[str, Any]) -> dict[str, Any] | None:
     return {**error, "title": "The last execution stopped", "detail": error["message"]}
 
 
-async def _author(service: Service, actor: Actor, user_id: str) -> str:
-    return (await service.store.read(people.user, user_id)).email
+async def _author(visit: Visit, user_id: str) -> str:
+    return (await visit.service.store.read(people.user, user_id)).email
 
 
 def _seconds(instant: str) -> int:

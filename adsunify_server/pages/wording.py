@@ -55,6 +55,15 @@ STATES: Mapping[str, str] = {
 PERIODS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
 
 
+CREDENTIALS: Mapping[str, str] = {"session": "in a browser", "local": "with the library or the command line"}
+
+
+def credential(identity: str) -> str:
+    """Through which credential somebody acted."""
+    client, colon, _user = identity.partition(":")
+    return CREDENTIALS.get(identity) or (f"through agent {client}" if colon else f"with API key {identity}")
+
+
 def starts(operation: Mapping[str, Any]) -> bool:
     """Whether an operation sets something active that may then spend."""
     return operation["action"] in ("activate", "status") and operation["risk"] == "spend"

@@ -306,6 +306,8 @@ def test_who_opens_a_teams_store_writes_as_its_first_admin(shop: Place) -> None:
     assert done["status"] == "succeeded"
     ada = stored(shop, lambda store: store.read(people.user_with_email, "ada@shop.example"))
     assert done["createdBy"] == {"userId": ada.id, "credential": "local"}
+    assert done["executedBy"] == {"userId": ada.id, "credential": "local", "at": done["executedBy"]["at"]}
+    assert f"by user {ada.id}, credential local" in shop.ads("operations", made["id"]).out
     assert stored(shop, _everyone) == before
 
 

@@ -17,7 +17,8 @@ from adsunify.service.people import add, found, new_password
 from adsunify.service.signing_in import SESSION_MILLISECONDS, TooManyTries, Tries
 from adsunify.store import people
 from adsunify.store.schema import sessions
-from tests.server.served import Served
+from adsunify.store.sessions import end_all
+from tests.server.served import Served, brief, connect
 
 from .browsing import PASSWORD, browser, email
 
@@ -157,6 +158,26 @@ class Gate(asyncio.Semaphore):
     async def acquire(self) -> Literal[True]:
         await self.happens()
         return await super().acquire()
+
+
+async def test_a_session_that_ended_writes_nothing_more(site: Served) -> None:
+    """The password is changed while the first step is on its way: the other steps are not sent."""
+    account = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account, "campaign": brief("meta")}, 201)
+    writes = site.networks.writes()
+    await site.networks.fault("meta", "latency", path="/v26.0/act_1001/campaigns", value=1500)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open(prepared["reviewUrl"])
+        executing = asyncio.create_task(person.send({"confirmed": "true"}, action="/execute", expected=403))
+        while site.networks.writes() == writes:
+            await asyncio.sleep(0.01)
+        await site.service.store.write(end_all, site.people["admin"].actor.user_id)
+        await executing
+    assert site.networks.writes() == writes + 1
+    found = await site.admin.get(f"/operations/{prepared['id']}")
+    assert (found["status"], found["error"]["code"]) == ("prepared", "access_lost")
+    assert [step["state"] for step in found["receipt"]["steps"]] == ["applied"]
 
 
 async def test_a_password_that_was_changed_meanwhile_opens_nothing(both: Served) -> None:

@@ -149,6 +149,14 @@ async def test_what_reaches_a_receiver(both: Served, receiver: Receiver) -> None
     await both.admin.execute(operation["id"])
     kinds = [one.event["type"] for one in await receiver.count(3)]
     assert sorted(kinds) == ["operation.prepared", "operation.running", "operation.succeeded"]
+    shown = await both.admin.get(f"/operations/{operation['id']}")
+    credential = (await both.admin.get("/auth/verify"))["credential"]
+    by = {"userId": both.people["admin"].actor.user_id, "credential": credential, "at": shown["executedBy"]["at"]}
+    assert shown["executedBy"] == by and [one["executedBy"]["credential"] for one in shown["receipt"]["steps"]] == [
+        credential
+    ] * len(shown["receipt"]["steps"])
+    told = {one.event["type"]: one.event["data"].get("executedBy") for one in receiver.got}
+    assert told == {"operation.prepared": None, "operation.running": by, "operation.succeeded": by}
     (newest, *_) = await finished(both, made["webhookId"], 3)
     assert newest["status"] == "succeeded" and newest["nextAttemptAt"] is None
     path = f"/webhooks/{made['webhookId']}/deliveries/{newest['deliveryId']}"

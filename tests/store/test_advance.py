@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import random
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from attrs import evolve
 
+from adsunify.actor import Actor
 from adsunify.errors import NotFound
 from adsunify.evidence import LONGEST_ID
 from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
 from adsunify.statuses import Seen
-from adsunify.store import connections, keys, operations, people
+from adsunify.store import connections, keys, operations, people, sessions
 from adsunify.store.attempts import open_intent, receipts, withdraw
-from adsunify.store.events import latest
+from adsunify.store.events import latest, of_operation
 from adsunify.wire import loads
 
-from .world import LEASE, World, intent, other_credential, plan_of, receipt
+from .world import LEASE, START, World, intent, other_credential, plan_of, receipt
 
 
 async def test_n_steps_cost_n_plus_one_commits(world: World) -> None:
@@ -147,6 +149,28 @@ async def test_a_clock_set_back_extends_nothing(world: World) -> None:
     assert (await world.claim(operation)).refused == "expired"
 
 
+async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> None:
+    def by(actor: Actor, at: int) -> dict[str, str]:
+        instant = datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        return {"userId": actor.user_id, "credential": actor.credential, "at": instant}
+
+    operation = await world.prepare(world.member)
+    assert (await world.get(operation)).executed_by is None
+    first = await world.claim(operation, world.member)
+    world.hands.pass_(1_000)
+    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back"), world.member)
+    assert (await world.get(operation)).executed_by == by(world.member, START)
+    second = await world.claim(operation, world.admin, n=1)
+    world.hands.pass_(1_000)
+    await world.advance(Advance(operation, second.fence, receipt=receipt(1), trigger="succeed"), world.admin)
+    assert (await world.get(operation)).executed_by == by(world.admin, START + 1_000)
+    found = [attempt.executed_by for attempt in await world.attempts(operation)]
+    assert found == [by(world.member, START), by(world.admin, START + 1_000)]
+    told = {event.type: event.data for event in await world.store.read(of_operation, operation)}
+    assert "executedBy" not in told["operation.prepared"]
+    assert told["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
+
+
 # -- access -------------------------------------------------------------------------------------------------------
 
 
@@ -160,6 +184,10 @@ async def _lose(world: World, how: str, key_id: str) -> None:
         await store.write(people.remove_membership, member.workspace_id, member.user_id)
     elif how == "role lowered":
         await store.write(people.set_membership, member.workspace_id, member.user_id, "viewer", store.clock)
+    elif how == "session ended":
+        await store.write(sessions.end_all, member.user_id)
+    elif how == "session expired":
+        world.hands.pass_(10_000)
     elif how == "account disconnected":
         await store.write(connections.disconnect, member.workspace_id, world.account.connection_id, store.clock)
     elif how == "token refused":
@@ -171,6 +199,8 @@ LOSSES = [
     "key expired",
     "member removed",
     "role lowered",
+    "session ended",
+    "session expired",
     "account disconnected",
     "token refused",
 ]
@@ -183,7 +213,10 @@ async def test_access_lost_between_steps_stops_the_next_write(world: World, how:
     key = await store.write(
         keys.create, member.workspace_id, member.user_id, "k", "abcdefgh", "00", True, expires, store.clock
     )
+    await store.write(sessions.create, "hash", member.user_id, None, 10_000, store.clock)
     actor = evolve(member, kind="key", key_id=key.id, credential=key.id)
+    if how.startswith("session"):
+        actor = evolve(member, session_hash="hash")
     operation = await world.prepare(actor)
     other = await world.prepare(actor)
     claimed = await world.claim(operation, actor)
@@ -410,7 +443,7 @@ async def test_the_intent_of_another_claim_is_neither_sent_nor_withdrawn(world: 
     operation = await world.prepare()
     claimed = await world.claim(operation)
     at = world.clock.now()
-    assert not await world.store.write(open_intent, operation, claimed.fence + 1, intent(0), at)
+    assert not await world.store.write(open_intent, operation, claimed.fence + 1, intent(0), at, {})
     await world.store.write(withdraw, operation, claimed.fence + 1, intent(0), at)
     assert [attempt.receipt for attempt in await world.attempts(operation)] == [None]
 

@@ -134,6 +134,9 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
 
 
 BEFORE_PACKING = (
+    "ALTER TABLE operations DROP COLUMN executed_by",
+    "ALTER TABLE operations DROP COLUMN cancelled_by",
+    "ALTER TABLE steps DROP COLUMN executed_by",
     "ALTER TABLE operations DROP COLUMN plan",
     "ALTER TABLE operations ADD COLUMN plan text NOT NULL DEFAULT ''",
     "UPDATE alembic_version SET version_num = '0005'",

@@ -171,6 +171,10 @@ async def test_the_owner_cancels(world: World) -> None:
         await _cancel(world, operation, world.viewer)
     assert await _cancel(world, operation, world.member) == "cancelled"
     assert await _cancel(world, operation, world.member) == "cancelled"
+    *_, told = await world.store.read(of_operation, operation)
+    by = told.data["cancelledBy"]
+    assert by == {"userId": world.member.user_id, "credential": "session", "at": "2027-01-15T08:00:00.000Z"}
+    assert (await world.get(operation)).cancelled_by == by
     assert await world.events(operation) == ["prepared", "cancelled"]
     assert (await world.claim(operation, world.member)).refused == "not_prepared"
 

@@ -19,6 +19,7 @@ from .networks import (
     Workflow,
 )
 from .operations import (
+    ActedBy,
     Batch,
     BatchDone,
     BatchFailed,
@@ -46,6 +47,7 @@ from .webhooks import Attempt, CreatedWebhook, Delivery, Webhook
 __all__ = [
     "Account",
     "AccountExtra",
+    "ActedBy",
     "Attempt",
     "Batch",
     "BatchDone",

@@ -75,12 +75,21 @@ class ItemReceipt(Shape):
     error: NativeError | None
 
 
+class ActedBy(Shape):
+    """Who executed or cancelled an operation, with what credential, and when."""
+
+    user_id: Uuid
+    credential: str
+    at: str
+
+
 class StepReceipt(Shape):
-    """What became of one attempt of a step."""
+    """What became of one attempt of a step; ``executedBy`` is null for attempts of version 0.1.0."""
 
     key: str
     attempt: int
     state: StepState
+    executed_by: ActedBy | None
     intent_at: Text
     receipt_at: Text
     http_status: int | None
@@ -115,7 +124,7 @@ class CreatedBy(Shape):
 
 
 class Operation(Shape):
-    """A prepared change with its saved receipt."""
+    """A prepared change with its saved receipt; ``executedBy``: who executed it last."""
 
     id: Uuid
     status: OperationStatus
@@ -131,6 +140,8 @@ class Operation(Shape):
     retry_after_ms: Milliseconds | None = None
     review_url: str
     source_operation_id: Uuid | None = None
+    executed_by: ActedBy | None = None
+    cancelled_by: ActedBy | None = None
     risk: Literal["low", "spend", "destructive"]
     warnings: list[str]
     plan: PlanView
