@@ -20,9 +20,10 @@
      ├─ StoreError                503  the database did not do it
      └─ VaultError                500  a stored secret cannot be opened
 
-Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``: whether a
-native write was ``not_applied``, ``applied`` or is ``unknown``; and the ``operation`` with its receipt, where one is
-concerned.
+Each carries ``status`` (the HTTP status of the answer), ``code`` (stable, for machines) and ``outcome``. Where an
+operation is concerned, the error carries the ``operation`` with its receipt, and ``outcome`` speaks of the whole
+operation: ``not_applied`` (surely no step of it), ``partly_applied`` (the steps that ``applied_steps`` names),
+``applied`` or ``unknown``. Where none is, ``outcome`` speaks of the call alone.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
 
-Outcome = Literal["not_applied", "applied", "unknown"]
+Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
 
 class Issue(NamedTuple):
@@ -84,6 +85,10 @@ class AdsunifyError(Exception):
         self.code = code or self.default_code
         self.outcome: Outcome = outcome
         self.operation = operation
+        self.applied_steps: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class InvalidInput(AdsunifyError):
@@ -255,7 +260,7 @@ class ResponseLost(ProviderUnreadable):
 
 
 class OperationError(AdsunifyError):
-    """The state of an operation forbids the action; its receipt holds what is known."""
+    """The state of an operation forbids the action; its receipt holds what is known. ``retry_after``: seconds."""
 
     status = 400
     default_code = "operation_refused"
@@ -269,9 +274,11 @@ class OperationError(AdsunifyError):
         operation: Mapping[str, Any] | None = None,
         native: NativeError | None = None,
         outcome: Outcome = "not_applied",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message, code=code, outcome=outcome, operation=operation)
         self.native = native
+        self.retry_after = retry_after
 
 
 class StoreError(AdsunifyError):

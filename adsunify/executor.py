@@ -34,7 +34,6 @@ from .errors import (
     ResponseLost,
     TokenRefused,
 )
-from .errors import Outcome as Certainty
 from .evidence import error_kept, milliseconds, request_id, response_kept, sound
 from .network import Network
 from .operation import Advance, Advanced, Intent, ItemReceipt, Progress, Receipt, Status, Trigger
@@ -180,7 +179,7 @@ def execute(
     """
     if progress.doubtful:
         message = f"Nobody knows whether step {progress.doubtful[0]} was done, so nothing is sent again."
-        return Ending(None, "doubtful", error=_error("outcome_unknown", message, "unknown", progress.doubtful[0]))
+        return Ending(None, "doubtful", error=_error("outcome_unknown", message, progress.doubtful[0]))
     outputs: dict[str, Outputs] = dict(progress.outputs)
     fence: int | None = None
     sent = 0
@@ -265,15 +264,13 @@ _REFUSALS: Mapping[str, tuple[str, str]] = {
 
 def _refused_error(refused: str) -> Mapping[str, Json]:
     code, message = _REFUSALS.get(refused, ("operation_refused", f"The operation was refused: {refused}."))
-    return _error(code, message, "not_applied")
+    return _error(code, message)
 
 
-def _error(
-    code: str, message: str, certainty: Certainty, step: str | None = None, native: NativeError | None = None
-) -> Mapping[str, Json]:
-    """The ``error`` of an operation; ``outcome`` speaks of the step's own write."""
+def _error(code: str, message: str, step: str | None = None, native: NativeError | None = None) -> Mapping[str, Json]:
+    """The ``error`` of an operation. What of the operation is written is read from its receipts when it is shown."""
     network = None if native is None else native.to_json()
-    return {"code": code, "message": message, "outcome": certainty, "step": step, "network": network}
+    return {"code": code, "message": message, "step": step, "network": network}
 
 
 def _advanced(answer: Answer) -> Advanced:
@@ -310,7 +307,7 @@ def _built(step: Step, outputs: Mapping[str, Outputs], remaining: tuple[int, ...
         return bound(step, outputs, remaining)
     except (LookupError, TypeError, ValueError) as reason:
         message = f"Step {step.key} cannot be sent: {reason}."
-        return _End(_error("step_not_sendable", message, "not_applied", step.key))
+        return _End(_error("step_not_sendable", message, step.key))
 
 
 def _overlaid(network: Network, step: Step, request: Request, answer: SendResult) -> Request | _End:
@@ -328,7 +325,7 @@ def _overlaid(network: Network, step: Step, request: Request, answer: SendResult
     else:
         problem = ProviderUnreadable(answer.message)
     native = error_kept(problem.native)
-    error = _error(problem.code, f"Before {step.key}: {problem.message}", "not_applied", step.key, native)
+    error = _error(problem.code, f"Before {step.key}: {problem.message}", step.key, native)
     if isinstance(problem, TokenRefused):
         return _End(error, blame="token")
     if isinstance(problem, ProviderThrottled | ProviderUnreadable):
@@ -424,15 +421,15 @@ def _after(receipt: Receipt, progress: Progress) -> _End:
     said = (native.message if native is not None else None) or "The network gave no reason."
     if receipt.state == "ambiguous":
         message = f"Nobody knows whether step {step} was done; look at the account before anything else. {said}"
-        return _End(_error("outcome_unknown", message, "unknown", step, native), trigger="lose")
+        return _End(_error("outcome_unknown", message, step, native), trigger="lose")
     if receipt.state == "throttled":
         message = f"Step {step} was not done yet: {said}"
         code = "provider_throttled" if receipt.http_status is not None else "not_sent"
-        return _End(_error(code, message, "not_applied", step, native), True, receipt.retry_after)
+        return _End(_error(code, message, step, native), True, receipt.retry_after)
     if receipt.blame == "token":
         # a refreshed token that is refused again will not do better the third time
         once = progress.blames.get(step) != "token"
         message = f"The network refused the token at step {step}: {said}"
-        return _End(_error("provider_token_refused", message, "not_applied", step, native), once, None, "token")
+        return _End(_error("provider_token_refused", message, step, native), once, None, "token")
     message = f"The network refused step {step}: {said}"
-    return _End(_error("provider_rejected", message, "not_applied", step, native), blame=receipt.blame)
+    return _End(_error("provider_rejected", message, step, native), blame=receipt.blame)

@@ -108,10 +108,11 @@ def described(error: AdsunifyError) -> dict[str, Any]:
         problem["issues"] = [issue.to_json() for issue in error.issues]
     if isinstance(error, ProviderError | OperationError) and error.native is not None:
         problem["network"] = error.native.to_json()
-    if isinstance(error, ProviderThrottled | RateLimited) and error.retry_after is not None:
+    if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
         problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
     if error.operation is not None:
         problem["operationId"] = error.operation["id"]
+        problem["appliedSteps"] = list(error.applied_steps)
         problem["operation"] = error.operation
     return problem
 
@@ -131,9 +132,11 @@ _PROVIDER_ERRORS: Mapping[str, type[ProviderError]] = {
 
 def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
     """The error that problem details describe: of the class that was raised where they were made."""
-    error = _error(problem, str(problem["detail"]), str(problem["code"]))
+    message = str(problem["detail"])
+    error = _error(problem, message, str(problem["code"]))
     error.status, error.outcome, error.operation = int(problem["status"]), problem["outcome"], problem.get("operation")
-    if isinstance(error, ProviderError) and "retryAfterMs" in problem:
+    error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
+    if isinstance(error, ProviderError | OperationError) and "retryAfterMs" in problem:
         error.retry_after = int(problem["retryAfterMs"]) / 1000
     return error
 

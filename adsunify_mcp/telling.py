@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from adsunify.completion import read_completion
 from adsunify.errors import AdsunifyError
 from adsunify.problems import described
 from adsunify.wire import Json, dumps
@@ -12,20 +13,20 @@ from adsunify.wire import Json, dumps
 APPROVAL = "approval_required"
 WRITTEN: Mapping[str, str] = {
     "not_applied": "Nothing was written to the ad network by this call.",
-    "applied": "What the operation was to write is written; do not prepare it again.",
     "unknown": "Nobody knows whether something was written. Do not repeat it: look at the operation's receipt and at "
     "the account, and ask a person.",
 }
-STOPPED = (
-    "The step that stopped was surely not written. Steps before it are written and stay ({steps}): read the receipt. "
-    "Do not prepare the change again; execute sends only what was surely not written."
-)
+"""What is added to an error; one that names an operation says itself what of it is written."""
 WAIT = "Wait {wait} ms before this is asked again."
-UNFINISHED = "{id} is not finished: call execute again{wait} with this same operationId. Do not prepare it again."
+UNFINISHED = "{id} is not finished: call execute again{wait} with this same operationId. {steps}"
 PREPARED = "{id} is prepared and nothing of it is written yet. Show the plan to the person: {url}. execute writes it."
-EXPIRED = "{id} is over: its 30 minutes have passed. Nothing more of it is written; see its receipt for what was."
+OVER = "{id} is over: {why}. {written}"
+WHY_OVER: Mapping[str, str] = {"expired": "its 30 minutes have passed", "cancelled": "it was cancelled"}
 RUNNING = "{id} is being executed. This call sent nothing: look at it again with operation."
-DOUBTFUL = "Of {id} nobody knows whether its last write was done. Never repeat it: ask a person to look at the account."
+DOUBTFUL = (
+    "Of {id} nobody knows whether its last write was done. {steps} "
+    "Never repeat it: ask a person to look at the account."
+)
 APPROVE = "A person must approve: one who signs in executes it at {url}. An agent cannot; do not call execute again."
 
 
@@ -38,7 +39,7 @@ def failed(problem: AdsunifyError) -> dict[str, Json]:
     """An error as a tool's result: what it was and whether anything was written."""
     value = {"error": described(problem)}
     wait = value["error"].get("retryAfterMs")
-    said = [problem.message, written(problem), *([] if wait is None else [WAIT.format(wait=wait)])]
+    said = [*_said(problem.message, value["error"]), *([] if wait is None else [WAIT.format(wait=wait)])]
     return {"isError": True, **_result(value, ["\n".join(said), dumps(value)])}
 
 
@@ -46,7 +47,7 @@ def waiting(problem: AdsunifyError) -> dict[str, Json]:
     """The operation that waits for a person, as a result: it is no failure, and there is nothing to call again."""
     operation = {name: one for name, one in (problem.operation or {}).items() if name not in UNSAID}
     value = {"data": operation, "approvalRequired": True}
-    said = f"{APPROVE.format(url=operation['reviewUrl'])}\n{written(problem)}"
+    said = f"{APPROVE.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
     return _result(value, [said, dumps(value)])
 
 
@@ -54,18 +55,13 @@ UNSAID = ("nextAction", "retryAfterMs")
 """What tells others to go on."""
 
 
-def written(problem: AdsunifyError) -> str:
-    """Whether anything was written, as far as it is known."""
-    before = list(_applied(problem.operation or {}))
-    if problem.outcome == "not_applied" and before:
-        return STOPPED.format(steps=", ".join(before))
-    return WRITTEN[problem.outcome]
-
-
-def _applied(operation: Mapping[str, Any]) -> Iterator[str]:
-    for step in operation.get("receipt", {}).get("steps", ()):
-        if step["state"] == "applied" or any(item["state"] == "applied" for item in step["items"]):
-            yield step["key"]
+def _said(message: str, error: Mapping[str, Any]) -> Iterator[str]:
+    """What an error says, and whether anything was written where its message does not say it."""
+    yield message
+    if error["outcome"] == "unknown":
+        yield WRITTEN["unknown"]
+    elif "operation" not in error:
+        yield WRITTEN["not_applied"]
 
 
 def _next(data: Json) -> Iterator[str]:
@@ -75,7 +71,7 @@ def _next(data: Json) -> Iterator[str]:
     for one in (*data.get("operations", ()), *data.get("results", ())):
         yield from _next(one)
     if isinstance(data.get("error"), Mapping) and "operationId" in data and "plan" not in data:  # one of a batch
-        yield f"{data['operationId']}: {data['error']['detail']} {WRITTEN[data['error']['outcome']]}"
+        yield f"{data['operationId']}: {' '.join(_said(data['error']['detail'], data['error']))}"
     elif isinstance(data.get("operation"), Mapping):
         yield from _next(data["operation"])
     elif "plan" in data and "id" in data:
@@ -85,14 +81,18 @@ def _next(data: Json) -> Iterator[str]:
 def _wanted(operation: Mapping[str, Any]) -> Iterator[str]:
     id_, wait = operation["id"], operation.get("retryAfterMs")
     if operation["stalled"] or operation["status"] == "unknown":
-        yield DOUBTFUL.format(id=id_)
-    elif operation["expired"]:
-        yield EXPIRED.format(id=id_)
+        yield DOUBTFUL.format(id=id_, steps=read_completion(operation).describe_steps())
+    elif operation["expired"] or operation["status"] == "cancelled":
+        why = WHY_OVER["expired" if operation["expired"] else "cancelled"]
+        yield OVER.format(id=id_, why=why, written=read_completion(operation).describe())
     elif operation["status"] == "running":
         yield RUNNING.format(id=id_)
     elif operation.get("nextAction") == "execute":
-        yield UNFINISHED.format(id=id_, wait="" if wait is None else f" after {wait} ms")
-    elif operation["status"] == "prepared" and not operation["receipt"]["steps"]:
+        steps = read_completion(operation).describe_steps()
+        yield UNFINISHED.format(id=id_, wait="" if wait is None else f" after {wait} ms", steps=steps)
+    elif operation["status"] == "prepared" and operation["receipt"]["steps"]:
+        yield f"{id_} is prepared. {read_completion(operation).describe()}"
+    elif operation["status"] == "prepared":
         yield PREPARED.format(id=id_, url=operation["reviewUrl"])
 
 

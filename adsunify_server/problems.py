@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from aiohttp import web
 
-from adsunify.errors import AdsunifyError, ProviderThrottled, RateLimited, Unauthenticated
+from adsunify.errors import AdsunifyError, OperationError, ProviderThrottled, RateLimited, Unauthenticated
 from adsunify.problems import described
 from adsunify.wire import json_bytes
 
@@ -50,7 +50,7 @@ def problem(error: AdsunifyError, request_id: str, headers: Mapping[str, str] | 
 
 def told_by_headers(error: AdsunifyError) -> dict[str, str]:
     """What the headers of an answer say about an error: when to come back."""
-    if not isinstance(error, ProviderThrottled | RateLimited) or error.retry_after is None:
+    if not isinstance(error, ProviderThrottled | RateLimited | OperationError) or error.retry_after is None:
         return {}
     seconds = math.ceil(error.retry_after)
     if isinstance(error, RateLimited) and error.limit is not None:

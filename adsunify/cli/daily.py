@@ -113,7 +113,7 @@ def cancel(where: Where, operation: str, as_json: bool) -> None:
     """
     with where.ads() as ads:
         shown = ads.cancel(operation).data
-    showing.say(shown, as_json, [showing.operations([shown]), *showing.receipt(shown)])
+    showing.say(shown, as_json, [showing.operations([shown]), *showing.outcome(shown)])
 
 
 @click.command()

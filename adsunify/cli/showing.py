@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from adsunify.amounts import amounts
+from adsunify.completion import read_completion
 from adsunify.creations import made
 from adsunify.wire import Json, dumps
 
@@ -110,7 +111,7 @@ def operation(
         yield Text("")
         yield begins(account, source)
     yield from steps(shown["plan"].get("steps", ()), account)
-    yield from receipt(shown)
+    yield from outcome(shown)
 
 
 def begins(account: Mapping[str, Json], source: Mapping[str, Json]) -> Table:
@@ -146,6 +147,13 @@ def steps(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None
         for amount in amounts(account, step) if account is not None else ():
             sent = f"{plain(amount.major)}, sent as {plain(amount.sent)}" if amount.major else plain(amount.sent)
             yield Text(f"   money: {plain(amount.member)} = {sent}")
+
+
+def outcome(shown: Mapping[str, Json]) -> Iterable[Any]:
+    """What became of the steps so far, and how much of the operation is written."""
+    yield from receipt(shown)
+    if shown["receipt"]["steps"] or shown["expired"]:
+        yield Text(plain(read_completion(shown).describe()))
 
 
 def receipt(shown: Mapping[str, Json]) -> Iterable[Any]:

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, NativeError, OperationError, StoreError
+from adsunify.completion import attach_operation
+from adsunify.errors import (
+    AdsunifyError,
+    Forbidden,
+    InvalidInput,
+    Issue,
+    NativeError,
+    NotFound,
+    OperationError,
+    ProviderError,
+    StoreError,
+)
 from adsunify.executor import Ending
 from adsunify.problems import described
-from adsunify.store import attempts, operations, people
+from adsunify.store import attempts, connections, operations, people
 from adsunify.store.attempts import Attempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
@@ -40,6 +51,14 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
     written; ``outcome: unknown`` is never permission to repeat it. Where the workspace asks for a person's approval,
     only one who signed in executes, at ``reviewUrl``; everybody else is answered 403 ``approval_required``.
     """
+    try:
+        return await _execute(service, actor, operation_id)
+    except StoreError as failure:
+        failure.outcome = "unknown"  # a write may have been sent, now or before: the operation must be read
+        raise
+
+
+async def _execute(service: Service, actor: Actor, operation_id: str) -> Json:
     record, tried = await read(service, actor, operation_id)
     open_ = record.status == "prepared" and not record.expired
     if open_ and await _stopped_by_rule(service, actor, operation_id):
@@ -47,20 +66,23 @@ async def execute(service: Service, actor: Actor, *, operation_id: str, confirme
     if open_ and record.retry_after is None:
         try:
             ending = await execution.run(service, actor, operation_id)
-        except StoreError as failure:
-            failure.outcome = "unknown"  # a write may have been sent: the operation must be read
+        except (NotFound, StoreError):
+            raise
+        except ProviderError as problem:  # the account's token could not be refreshed
+            stopped = OperationError(
+                problem.message, code=problem.code, native=problem.native, retry_after=problem.retry_after
+            )
+            raise attach_operation(stopped, await get(service, actor, operation_id=operation_id)) from problem
+        except AdsunifyError as problem:  # no credentials, or no application
+            attach_operation(problem, await get(service, actor, operation_id=operation_id))
             raise
         record, tried = await read(service, actor, operation_id)
         record = _ended(record, ending)
         if ending.refused == "access":
-            raise Forbidden(
-                "The credential, its owner's role or the account no longer permits native writes.",
-                code="access_lost",
-                operation=shapes.operation(service, record, tried),
-            )
+            raise await _access_lost(service, record, tried)
         if ending.refused == "approval":
             raise _approval_required(service, record, tried)
-    return _told(service, record, tried)
+    return _told(shapes.operation(service, record, tried))
 
 
 async def _stopped_by_rule(service: Service, actor: Actor, operation_id: str) -> bool:
@@ -73,12 +95,26 @@ async def _stopped_by_rule(service: Service, actor: Actor, operation_id: str) ->
 
 def _approval_required(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Forbidden:
     shown = shapes.operation(service, record, tried)
-    return Forbidden(
+    problem = Forbidden(
         "In this workspace a person must approve: one who signs in reads the plan and executes it at "
         f"{shown['reviewUrl']}. This call was stopped by that rule; calling again does not change it.",
         code="approval_required",
-        operation=shown,
     )
+    return attach_operation(problem, shown, advise=False)
+
+
+ACCESS_LOST: Mapping[str, str] = {
+    "active": "The credential or its owner's role no longer permits native writes.",
+    "needs_reauth": "The network refuses the account's token: connect the account again.",
+    "disconnected": "The account is disconnected: connect it again.",
+}
+"""Why a native write is not permitted any more, by the status of the account."""
+
+
+async def _access_lost(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Forbidden:
+    account = await service.store.ask(connections.find_account(record.workspace_id, record.account_id))
+    problem = Forbidden(ACCESS_LOST[account.status], code="access_lost")
+    return attach_operation(problem, shapes.operation(service, record, tried))
 
 
 def _ended(record: OperationRecord, ending: Ending) -> OperationRecord:
@@ -113,8 +149,8 @@ async def cancel(service: Service, actor: Actor, *, operation_id: str) -> Json:
     """Cancel your own prepared operation; the receipts of what was written before stay."""
     try:
         await service.store.write(operations.cancel, actor, operation_id, service.store.clock)
-    except OperationError as problem:
-        problem.operation = await get(service, actor, operation_id=operation_id)
+    except (Forbidden, OperationError) as problem:
+        attach_operation(problem, await get(service, actor, operation_id=operation_id))
         raise
     return await get(service, actor, operation_id=operation_id)
 
@@ -154,39 +190,27 @@ def _latest(connection: Connection, actor: Actor, clock: Clock) -> list[tuple[Op
     return [(record, tried.get(record.id, [])) for record in records]
 
 
-def _told(service: Service, record: OperationRecord, tried: Sequence[Attempt]) -> Json:
+def _told(shown: Json) -> Json:
     """The operation after an execute call, or the error that its state is."""
-    shown = shapes.operation(service, record, tried)
-    if record.stalled:
-        raise OperationError(
-            "The process ended during a native write, so nobody knows whether it was done. Nothing is sent again; "
-            "look at the account and the saved receipt.",
-            code="operation_stalled",
-            operation=shown,
-            outcome="unknown",
-        )
-    if record.status == "unknown":
-        raise _stopped(record, shown, "outcome_unknown", "unknown")
-    if record.status == "cancelled":
-        raise OperationError("The operation was cancelled.", code="operation_cancelled", operation=shown)
-    if record.expired:
-        raise OperationError(
-            "The 30 minutes for review and execution are over; prepare the change again.",
-            code="operation_expired",
-            operation=shown,
-        )
-    if record.status == "prepared" and not record.next_action and record.error is not None:
-        raise _stopped(record, shown, str(record.error["code"]), "not_applied")
+    error = shown.get("error")
+    if shown["stalled"]:
+        message = "The process ended during a native write, so nobody knows whether it was done."
+        raise _stopped(shown, "operation_stalled", message)
+    if shown["status"] == "unknown":
+        raise _stopped(shown, "outcome_unknown", _message(error), error)
+    if shown["status"] == "cancelled":
+        raise _stopped(shown, "operation_cancelled", "The operation was cancelled.")
+    if shown["expired"]:
+        raise _stopped(shown, "operation_expired", "The 30 minutes for review and execution are over.")
+    if shown["status"] == "prepared" and "nextAction" not in shown and error is not None:
+        raise _stopped(shown, error["code"], _message(error), error)
     return shown
 
 
-def _stopped(record: OperationRecord, shown: Json, code: str, outcome: str) -> OperationError:
-    error = record.error or {}
-    native = error.get("network")
-    return OperationError(
-        str(error.get("message") or "The execution stopped."),
-        code=code,
-        operation=shown,
-        native=None if native is None else NativeError.from_json(native),
-        outcome="unknown" if outcome == "unknown" else "not_applied",
-    )
+def _message(error: Mapping[str, Json] | None) -> str:
+    return str((error or {}).get("message") or "The execution stopped.")
+
+
+def _stopped(shown: Json, code: str, message: str, error: Mapping[str, Json] | None = None) -> OperationError:
+    native = None if error is None or error.get("network") is None else NativeError.from_json(error["network"])
+    return attach_operation(OperationError(message, code=code, native=native), shown)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from adsunify.completion import read_completion
 from adsunify.steps import Plan, marked_body, plan_json
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
@@ -75,10 +76,11 @@ def operation(
         "plan": _plan(record) if plan is None else plan_view(plan, record.id),
         "receipt": {"steps": [receipt(attempt) for attempt in attempts]},
     }
-    if record.status == "prepared" and record.next_action:
-        value["nextAction"] = "execute"
-    if record.retry_after is not None:
-        value["retryAfterMs"] = record.retry_after
+    if record.status == "prepared" and not record.expired:
+        if record.next_action:
+            value["nextAction"] = "execute"
+        if record.retry_after is not None:
+            value["retryAfterMs"] = record.retry_after
     if record.source_operation_id is not None:
         value["sourceOperationId"] = record.source_operation_id
     if record.executed_by is not None:
@@ -86,7 +88,12 @@ def operation(
     if record.cancelled_by is not None:
         value["cancelledBy"] = dict(record.cancelled_by)
     if record.error is not None:
-        value["error"] = dict(record.error)
+        completion = read_completion(value)
+        value["error"] = {
+            **record.error,
+            "outcome": completion.outcome,
+            "appliedSteps": list(completion.applied_steps),
+        }
     return value
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.amounts import amounts
+from adsunify.completion import Completion, join_sentences, read_completion
 from adsunify.errors import AdsunifyError
 from adsunify.networks import adapter
 from adsunify.problems import described
@@ -83,6 +84,7 @@ async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyE
     found = await Subjects.of(visit, [operation["id"]])
     known = found.all[operation["id"]]
     operation, account, state = known.shown, known.account, wording.state(known.shown)
+    completion = read_completion(operation)
     return visit.page(
         "review.html",
         200 if problem is None else problem.status,
@@ -99,10 +101,11 @@ async def _review(visit: Visit, operation: Mapping[str, Any], problem: AdsunifyE
         seconds=max(0, _seconds(operation["expiresAt"]) - visit.service.store.clock.now() // 1000),
         open_=state == "prepared",
         steps=[_shown(known, number) for number in range(len(operation["plan"]["steps"]))],
-        doubtful=_doubtful(operation) if state in ("unknown", "stalled") else None,
+        doubtful=_doubtful(operation, completion) if state in ("unknown", "stalled") else None,
         units=adapter(operation["network"]).network.money,
         mine=operation["createdBy"]["userId"] == visit.actor.user_id,
-        problem=_last(operation) if problem is None else described(problem),
+        completion=completion,
+        problem=_last(operation, completion) if problem is None else described(problem),
     )
 
 
@@ -133,22 +136,25 @@ def _fill(known: Known, binding: Binding) -> tuple[str, str]:
     return place, f"{binding.prefix}{' + ' if binding.prefix else ''}{binding.output} of step {number}{which}"
 
 
-def _doubtful(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """The step of which nobody knows whether it was written: the first that is not surely so."""
+def _doubtful(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any]:
+    """The step of which nobody knows whether it was written."""
     last = {one["key"]: one for one in operation["receipt"]["steps"]}
     return next(
         {"number": number, "does": step["does"], "receipt": last.get(step["key"], {})}
         for number, step in enumerate(operation["plan"]["steps"], 1)
-        if last.get(step["key"], {}).get("state") != "applied"
+        if step["key"] in completion.doubtful_steps
     )
 
 
-def _last(operation: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Why the last execution stopped, told as a problem is."""
+def _last(operation: Mapping[str, Any], completion: Completion) -> dict[str, Any] | None:
+    """Why the last execution stopped and what it wrote, in the form of a problem."""
     error = operation.get("error")
-    if error is None:
-        return None
-    return {**error, "title": "The last execution stopped", "detail": error["message"]}
+    if error is not None:
+        detail = join_sentences(error["message"], completion.describe())
+        return {**error, "title": "The last execution stopped", "detail": detail}
+    if completion.outcome == "partly_applied" and "nextAction" not in operation:
+        return {"title": "A part of it is written", "detail": completion.describe()}
+    return None
 
 
 async def _author(visit: Visit, user_id: str) -> str:

@@ -37,7 +37,7 @@ PLAN: Mapping[str, str] = {
     "cancelled": "What would have been written",
     "expired": "What would have been written",
 }
-"""The heading of a plan, by the state of its operation."""
+"""The heading of a plan, by the state of its operation; of one that is over, where nothing of it is written."""
 ABOUT: Mapping[str, tuple[str, str, str]] = {
     "create": ("What will be made", "What was made", "What was to be made"),
     "start": ("What begins to run", "What was set to run", "What was to run"),
@@ -79,6 +79,11 @@ def state(operation: Mapping[str, Any]) -> str:
     return "expired" if operation["expired"] else "stalled" if operation["stalled"] else str(operation["status"])
 
 
+def plan_heading(state: str, outcome: str) -> str:
+    """The heading of a plan; a plan of which something is written was not only meant to be."""
+    return PLAN["unknown" if state in ("expired", "cancelled") and outcome != "not_applied" else state]
+
+
 def about(operation: Mapping[str, Any]) -> str:
     """The heading of what an operation is about."""
     kind = "create" if operation["action"] == "create" else "start" if starts(operation) else ""
@@ -96,7 +101,8 @@ def said(problem: Mapping[str, Any]) -> str | None:
 def detail(problem: Mapping[str, Any]) -> str:
     """What a problem says, without what the network said, which is told by itself."""
     text, own = str(problem["detail"]), said(problem)
-    return f"{text.removesuffix(own).rstrip(' :')}." if own and text.endswith(f": {own}") else text
+    before, found, after = text.partition(f": {own}") if own else (text, "", "")
+    return f"{before}. {after.lstrip('. ')}".rstrip() if found else text
 
 
 # -- money ----------------------------------------------------------------------------------------------------------

@@ -18,17 +18,18 @@ from typing import Any
 import httpx
 from attrs import define, evolve, field
 
+from adsunify.completion import ALL_WRITTEN, NOTHING_WRITTEN
 from adsunify.executor import Limits
 from adsunify.service import agents as grants
 from adsunify.store import attempts, operations
-from adsunify_mcp.telling import STOPPED, WRITTEN
+from adsunify_mcp.telling import WRITTEN
 from tests.server.served import Served, brief
 
 from .agent import HEADERS, Agent, Client, client, request
 
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 INVITING = re.compile(r"\btry\b|\bretry|\bonce more\b|\bagain later\b", re.IGNORECASE)
-SAYS = (*WRITTEN.values(), STOPPED.partition(" (")[0])
+SAYS = (*WRITTEN.values(), NOTHING_WRITTEN, ALL_WRITTEN, "Written: ")
 FAULTS: tuple[tuple[str, Mapping[str, int]], ...] = (
     ("reset_before", {}),
     ("reset_after", {}),

@@ -112,12 +112,12 @@ async def test_an_agent_is_shown_where_the_person_executes(ruled: Served) -> Non
             data = result["structuredContent"]["data"]
             assert (data["id"], data["status"], data["reviewUrl"]) == (operation, "prepared", at(ruled, operation))
             assert "A person must approve" in said(result) and at(ruled, operation) in result["content"][0]["text"]
-            assert "Nothing was written" in said(result)
+            assert "Nothing of this operation is written" in said(result)
         batch = await agent.tool(
             "call_tool", operationId="post_operations_execute", body={"operationIds": [operation], **CONFIRMED}
         )
         assert batch["structuredContent"]["data"]["results"][0]["error"]["code"] == "approval_required"
-        assert f"{operation}: " in said(batch) and "Nothing was written" in said(batch)
+        assert f"{operation}: " in said(batch) and "Nothing of this operation is written" in said(batch)
         assert ruled.networks.writes() == writes and len(await stops(ruled, operation)) == 3
         assert await approved(ruled, operation) == "succeeded"
         replay = await agent.execute(operation)
@@ -137,7 +137,7 @@ async def test_an_agent_does_not_go_on_with_what_a_person_began(ruled: Served) -
             result = await caller.execute(operation)
             assert result["structuredContent"]["approvalRequired"] is True
             assert "nextAction" not in result["structuredContent"]["data"]
-            assert "Steps before it are written and stay (campaign)" in said(result)
+            assert "Written: campaign. Not written: adGroup, creative, ad." in said(result)
         assert ruled.networks.writes() == writes + 1
     finally:
         ruled.service.settings = before
@@ -180,8 +180,8 @@ async def test_the_rule_stops_what_runs_before_its_next_write(both: Served) -> N
     try:
         result = await running
         assert result["structuredContent"]["approvalRequired"] is True
-        assert "Steps before it are written and stay (campaign)" in said(result)
-        assert "Nothing was written" not in said(result)
+        assert "Written: campaign. Not written: adGroup, creative, ad." in said(result)
+        assert "Nothing of this operation is written" not in said(result)
         assert both.networks.writes() == writes + 1 and len(await stops(both, operation)) == 1
         shown = await both.admin.get(f"/operations/{operation}")
         assert (shown["status"], shown["error"]["code"]) == ("prepared", "approval_required")

@@ -206,7 +206,7 @@ async def test_what_is_handed_back_says_so(both: Served) -> None:
 @pytest.mark.parametrize(
     ("fault", "code", "words"),
     [
-        ({"fault": "status", "value": 400}, "provider_rejected", "Steps before it are written and stay (campaign)"),
+        ({"fault": "status", "value": 400}, "provider_rejected", "Written: campaign. Not written: adGroup"),
         ({"fault": "reset_after"}, "outcome_unknown", "Do not repeat it"),
         ({"fault": "truncate"}, "outcome_unknown", "Do not repeat it"),
         ({"fault": "status", "value": 500}, "outcome_unknown", "Do not repeat it"),

@@ -288,7 +288,8 @@ async def _tried(
         return
     assert shown["status"] == "prepared", what
     if case.ends == "rejected":
-        assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", "not_applied"), what
+        outcome = "partly_applied" if step else "not_applied"
+        assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", outcome), what
         assert "nextAction" not in shown and last == "rejected", what
     else:
         assert refusal is None and shown["nextAction"] == "execute", what

@@ -97,7 +97,6 @@ def test_the_outcome_of_a_step(answer: Response, state: str, trigger: str, again
     assert last.error is not None
     assert last.error["code"] == code
     assert last.error["step"] == "b"
-    assert last.error["outcome"] == ("unknown" if trigger == "lose" else "not_applied")
     assert played.ending.status == ("unknown" if trigger == "lose" else "prepared")
     assert (last.retry_after is not None) == (state == "throttled")
 
@@ -273,7 +272,6 @@ def test_a_failed_read_before_a_change_is_not_applied(
     for played in (first, later):
         assert (played.ending.status, played.ending.next_action) == ("prepared", again)
         assert played.ending.error is not None
-        assert played.ending.error["outcome"] == "not_applied"
 
 
 def test_a_step_that_would_be_repeated_like_a_read_is_not_sent() -> None:

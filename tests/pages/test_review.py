@@ -202,7 +202,7 @@ async def test_an_unknown_outcome_is_said_once(site: Served) -> None:
         assert page.text.lower().count("nobody knows") == 1, page.text
         assert "Nobody knows whether step 2 was written" in page.text
         assert len(found(page, "div", role="alert")) == 1
-        assert "Do not prepare the same change again before" in page.text
+        assert "Look before you prepare anything" in page.text
         assert "The network says" not in page.text and "cannot do this" not in page.text
         assert "What was to be written" in page.text and "What will be written" not in page.text
         assert f"/accounts/{account}" in page.links.values()

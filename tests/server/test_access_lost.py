@@ -67,7 +67,7 @@ async def test_access_is_checked_before_every_native_write(
     await end(both, key_id)
     answer = await running
     problem = answer.json()
-    assert (answer.status_code, problem["code"], problem["outcome"]) == (403, "access_lost", "not_applied")
+    assert (answer.status_code, problem["code"], problem["outcome"]) == (403, "access_lost", "partly_applied")
     assert both.networks.writes() == writes + 1
     store, actor = both.service.store, both.people["member"].actor
     await store.write(people.set_membership, actor.workspace_id, actor.user_id, "member", store.clock)

@@ -219,7 +219,7 @@ async def test_a_refused_step(server: Served, network: str) -> None:
 async def test_executing_again_continues_where_it_was_refused(server: Served) -> None:
     operation, writes = await prepared(server), server.networks.writes()
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adcreatives", value=400)
-    shown = (await refused(server, operation, "provider_rejected", "not_applied"))["operation"]
+    shown = (await refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
     assert states(shown) == [("campaign", 1, "applied"), ("adGroup", 1, "applied"), ("creative", 1, "rejected")]
     done = await server.admin.execute(operation)
     assert done["status"] == "succeeded"
@@ -231,7 +231,7 @@ async def test_some_items_of_a_step_are_refused(server: Served) -> None:
     """Amazon's 207: what was applied stays, and only the rest is sent again."""
     operation, writes = await prepared(server, "amazon"), server.networks.writes()
     await server.networks.fault("amazon", "partial", path="/sp/keywords")
-    shown = (await refused(server, operation, "provider_rejected", "not_applied"))["operation"]
+    shown = (await refused(server, operation, "provider_rejected", "partly_applied"))["operation"]
     items = [item["state"] for item in shown["receipt"]["steps"][-1]["items"]]
     assert sorted(items) == ["applied", "rejected"]
     sent = server.networks.writes()
@@ -358,7 +358,7 @@ async def test_a_partly_executed_operation_is_cancelled(server: Served) -> None:
     """Its receipts stay; it cannot be activated."""
     operation = await prepared(server)
     await server.networks.fault("meta", "status", path="/v26.0/act_1001/adsets", value=400)
-    await refused(server, operation, "provider_rejected", "not_applied")
+    await refused(server, operation, "provider_rejected", "partly_applied")
     cancelled = await server.admin.post(f"/operations/{operation}/cancel", {})
     assert states(cancelled) == [("campaign", 1, "applied"), ("adGroup", 1, "rejected")]
     body = {"accountId": server.accounts["meta"], "sourceOperationId": operation}
@@ -375,8 +375,8 @@ async def test_the_review_time(server: Served) -> None:
     assert (await server.admin.execute(continued))["nextAction"] == "execute"
     writes = server.networks.writes()
     server.hands.pass_(minutes=30)
-    for operation in (kept, continued):
-        problem = await refused(server, operation, "operation_expired", "not_applied")
+    for operation, outcome in ((kept, "not_applied"), (continued, "partly_applied")):
+        problem = await refused(server, operation, "operation_expired", outcome)
         assert (problem["operation"]["status"], problem["operation"]["expired"]) == ("prepared", True)
     assert server.networks.writes() == writes
     assert (await server.admin.post(f"/operations/{kept}/cancel", {}))["status"] == "cancelled"

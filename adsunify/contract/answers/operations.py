@@ -9,7 +9,7 @@ from pydantic import Field
 from .shape import Milliseconds, Shape, Text, Uuid
 
 OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
-Outcome = Literal["not_applied", "applied", "unknown"]
+Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 StepState = Literal["planned", "in_flight", "applied", "rejected", "throttled", "ambiguous"]
 
 
@@ -107,11 +107,15 @@ class Receipt(Shape):
 
 
 class Stopped(Shape):
-    """Why the last execution stopped; ``step`` is the step's key."""
+    """Why the last execution stopped; ``step`` is the step's key.
+
+    ``outcome`` speaks of the whole operation, as it is now; ``appliedSteps``: the steps of which anything was written.
+    """
 
     code: str
     message: str
-    outcome: Outcome = "not_applied"
+    outcome: Outcome
+    applied_steps: list[str]
     step: Text = None
     network: NativeError | None = None
 
@@ -186,7 +190,11 @@ class ProblemIssue(Shape):
 
 
 class Failure(Shape):
-    """What went wrong; ``outcome`` says whether a native write was applied."""
+    """What went wrong; ``outcome`` says whether native writes were applied.
+
+    Where ``operationId`` names an operation, ``outcome`` speaks of the whole operation, and ``appliedSteps`` names the
+    steps of which anything was written. Without one, ``outcome`` speaks of the call alone.
+    """
 
     type: str
     title: str
@@ -197,6 +205,7 @@ class Failure(Shape):
     issues: list[ProblemIssue] = Field([])
     operation_id: Uuid | None = None
     operation: Operation | None = None
+    applied_steps: list[str] = Field([])
     network: NativeError | None = None
     retry_after_ms: Milliseconds | None = None
 
