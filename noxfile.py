@@ -90,6 +90,13 @@ def floods(session: nox.Session) -> None:
 
 
 @nox.session
+def regexes(session: nox.Session) -> None:
+    """Every regular expression of the product on hostile texts that grow: none may be quadratic."""
+    install(session, "test")
+    session.run("python", "-m", "tests.regexes", *session.posargs)
+
+
+@nox.session
 def simulation(session: nox.Session) -> None:
     """1,000,000 seeded executions of the sans-I/O executor; a failing seed is printed and reproduces."""
     install(session)

@@ -68,6 +68,9 @@ class Ambiguous:
 
 Outcome = Applied | Rejected | Throttled | Ambiguous
 
+LONGEST_MESSAGE = 10_000
+"""Characters of a native message. Answers may be megabytes, and messages are searched and shown."""
+
 _GIVEN_UP = (408, 460, 499)
 """Somebody on the way stopped waiting (a server, a load balancer, Google's CANCELLED); the write may go on."""
 
@@ -206,9 +209,8 @@ def _code(found: Found | None) -> str | None:
 
 def native(response: Response, found: Found | None) -> NativeError:
     """The network's own error as it goes into receipts and error bodies."""
-    return NativeError(
-        _code(found), found.message if found else None, found.request_id if found else None, response.status
-    )
+    message = found.message[:LONGEST_MESSAGE] if found is not None and found.message is not None else None
+    return NativeError(_code(found), message, found.request_id if found else None, response.status)
 
 
 def wait(network: Network, response: Response) -> float | None:
@@ -232,7 +234,7 @@ def failure(network: Network, response: Response) -> ProviderError | None:
     error = native(response, found)
     rule = rule_for(network, found, response.status, None)
     verdict: Verdict | None = rule.verdict if rule is not None else None
-    text = (found.message if found is not None else None) or f"The network answered {response.status}."
+    text = error.message or f"The network answered {response.status}."
     text = f"{network.title}: {text}"
     if response.status == 401 and rule is None:
         return TokenRefused(text, native=error)

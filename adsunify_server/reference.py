@@ -178,5 +178,5 @@ def _command(endpoint: Endpoint, path: str, base_url: str) -> str:
 def prose(text: str) -> Markup:
     """A docstring for readers: paragraphs, and code between double backquotes."""
     paragraphs = re.split(r"\n\s*\n", text.strip())
-    marked = [re.sub("``(.+?)``", r"<code>\1</code>", str(escape(" ".join(one.split())))) for one in paragraphs]
+    marked = [re.sub("``([^`]+)``", r"<code>\1</code>", str(escape(" ".join(one.split())))) for one in paragraphs]
     return Markup("".join(f"<p>{one}</p>" for one in marked))  # escaped above

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from adsunify.errors import NativeError
 from adsunify.evidence import error_kept, milliseconds, request_id, response_kept, text_kept
+from adsunify.networks import adapter
 from adsunify.operation import RESPONSE_BYTES
+from adsunify.outcomes import failure
 from adsunify.wire import Json, Response, dumps
 
 
@@ -40,6 +42,14 @@ def test_what_a_database_refuses_is_replaced() -> None:
         "\ufffd", "m" * 2_000, "\ufffd", 400
     )
     assert request_id({"x-request-id": "a\x00"}) == "a\ufffd"
+
+
+def test_a_message_is_cut_before_anything_searches_in_it() -> None:
+    body: Json = {"error": {"code": 100, "message": "nonexisting field (" * 20_000}}
+    problem = failure(adapter("meta").network, Response(400, {}, body))
+    assert problem is not None
+    assert len(problem.native.message or "") <= 10_000
+    assert len(str(problem)) <= 10_100
 
 
 def test_no_body_is_kept_as_none() -> None:

@@ -34,7 +34,7 @@ KEEP_AUDIENCE = 0  # targeting_automation.advantage_audience: 1 would let Meta w
 ROAS_SCALE = 10_000  # bid_constraints.roas_average_floor counts ten-thousandths
 NAME_LENGTH = 400  # (unverified)
 INVALID = "100"  # the code of a refused parameter or field
-_OF_NODE = re.compile(r"nonexisting field \(.*\) on node type \((\w+)\)")
+_OF_NODE = re.compile(r"nonexisting field \([^()]{0,200}\) on node type \((\w{1,100})\)")
 FIRST_WAIT = 60.0  # seconds, where a rate error comes without a figure
 
 SCOPES = (
