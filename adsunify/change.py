@@ -17,6 +17,7 @@ from .refusals import Problem
 from .validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers, invalid, repeated
 
 NAME_LENGTH, VALUE_LENGTH = 60, 5000
+MAX_FIELDS = 100
 Label = Annotated[str, Field(min_length=1, max_length=300)]
 Radius = Annotated[Number, Field(gt=0, le=1000), in_numbers(exclusiveMinimum=0, maximum=1000)]
 
@@ -80,6 +81,8 @@ def _ids(items: Any) -> list[Any]:
 
 def _fields(value: dict[str, Any]) -> dict[str, Any]:
     """Names and values as the contract limits them; numbers are exact."""
+    if len(value) > MAX_FIELDS:
+        raise invalid(value, [Problem((), "too_many", f"must have {MAX_FIELDS} or fewer members.")])
     problems = list(_field_problems(value))
     if problems:
         raise invalid(value, problems)
@@ -102,6 +105,7 @@ FieldValues = Annotated[
     WithJsonSchema(
         {
             "type": "object",
+            "maxProperties": MAX_FIELDS,
             "propertyNames": {"minLength": 1, "maxLength": NAME_LENGTH},
             "additionalProperties": {"anyOf": [{"type": "string", "maxLength": VALUE_LENGTH}, {"type": "number"}]},
         }

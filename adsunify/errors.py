@@ -91,17 +91,36 @@ class AdsunifyError(Exception):
         return self.message
 
 
+MAX_ISSUES = 100
+"""How many issues one error carries."""
+MORE = "more_issues"
+"""The code of the issue that says how many more there are."""
+
+
 class InvalidInput(AdsunifyError):
-    """The input is refused; ``issues`` says where and why, all at once. Nothing was stored or written."""
+    """The input is refused; ``issues`` says where and why, all at once. Nothing was stored or written.
+
+    At most :data:`MAX_ISSUES` are kept; the last one says how many more there are. ``omitted``: so many were left out
+    of ``issues`` by the caller.
+    """
 
     status = 422
     default_code = "invalid_input"
     title = "Invalid input"
 
-    def __init__(self, issues: Sequence[Issue], *, code: str | None = None) -> None:
-        self.issues = tuple(issues)
+    def __init__(self, issues: Sequence[Issue], *, code: str | None = None, omitted: int = 0) -> None:
+        self.issues = _at_most_100(issues, omitted)
         sentences = (f"{issue.path}: {issue.message}" if issue.path else issue.message for issue in self.issues)
         super().__init__(" ".join(sentences), code=code)
+
+
+def _at_most_100(issues: Sequence[Issue], omitted: int) -> tuple[Issue, ...]:
+    if not omitted and len(issues) <= MAX_ISSUES:
+        return tuple(issues)
+    kept = [issue for issue in issues if issue.code != MORE]
+    omitted += sum(int(issue.message.split()[0]) for issue in issues if issue.code == MORE)
+    omitted += len(kept) - len(kept[: MAX_ISSUES - 1])
+    return (*kept[: MAX_ISSUES - 1], Issue("", MORE, f"{omitted} more issues are not shown."))
 
 
 def refused(path: str, code: str, message: str) -> InvalidInput:

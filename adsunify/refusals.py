@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import core_schema
 
 from . import money, schedule
-from .errors import InvalidInput, Issue
+from .errors import MAX_ISSUES, InvalidInput, Issue
 
 Location = tuple[str | int, ...]
 MAX_NAME = 60  # characters of a member's name that a path shows
@@ -131,6 +131,46 @@ def _schema(model: type[BaseModel], place: Location) -> Mapping[str, Any]:
     for name in place:
         found = named(found.get("properties", {}).get(name, {}))
     return found
+
+
+def cut_to_schema(model: type[BaseModel], raw: Any, problems: list[Problem]) -> int:
+    """Cut each list of an input to the limit of the model's schema, and report it; members are not looked at before.
+
+    Of unknown members, :data:`MAX_ISSUES` stay in the whole input. Returns how many were left out.
+    """
+    whole = _whole_schema(model)
+    unknown = 0
+
+    def cut(value: Any, schema: Any, at: Location) -> None:
+        nonlocal unknown
+        while "$ref" in schema:
+            schema = whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        if isinstance(value, list) and "items" in schema:
+            most = schema.get("maxItems", len(value))
+            if len(value) > most:
+                problems.append(Problem(at, "too_many", f"must have {most} or fewer items."))
+                del value[most:]
+            for index, item in enumerate(value):
+                cut(item, schema["items"], (*at, index))
+        elif isinstance(value, dict) and "properties" in schema:
+            known = schema["properties"]
+            for name in [name for name in value if name not in known]:
+                unknown += 1
+                if unknown > MAX_ISSUES:
+                    del value[name]
+            for name in known.keys() & value.keys():
+                cut(value[name], known[name], (*at, name))
+
+    cut(raw, whole, ())
+    return max(0, unknown - MAX_ISSUES)
+
+
+def cut_lists(raw: Any, most: int) -> None:
+    """Cut every list of JSON to so many items."""
+    if isinstance(raw, list):
+        del raw[most:]
+    for one in raw.values() if isinstance(raw, dict) else raw if isinstance(raw, list) else ():
+        cut_lists(one, most)
 
 
 def _unknown(schema: Mapping[str, Any]) -> str | None:

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from decimal import Decimal
+from itertools import islice
 from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, Self, TypeVar
 
@@ -30,12 +31,17 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
-from .errors import InvalidInput
-from .refusals import NUL, Location, Problem, issue_of, problems_of
+from .errors import MAX_ISSUES, MORE, InvalidInput, refused
+from .refusals import NUL, Location, Problem, cut_lists, cut_to_schema, issue_of, problems_of
 
 MAX_DEPTH = 64
 MAX_INTEGER_BITS = 1024
 MAX_COMPARED = 500
+MAX_VALUES = 50_000
+"""How many values one input may hold as JSON: a full edit body, with 3,500 items, has half as many."""
+FEW_VALUES = 500
+"""An input with more values is cut to the limits of its lists before a member of them is looked at."""
+FEW_ITEMS = 20
 _SMALL = 1 << 64
 _PLAIN = frozenset((str, bool, NoneType))
 _ROUNDED: dict[str, Any] = {"": "a number of a model was rounded"}
@@ -119,7 +125,11 @@ class RuledModel(WireModel):
 
 
 def invalid(refused: object, problems: Iterable[Problem]) -> ValidationError:
-    """What a validator raises for rules of its own."""
+    """What a validator raises for rules of its own; of too many problems it says how many there are."""
+    problems = list(problems)
+    if len(problems) > MAX_ISSUES:
+        rest = len(problems) - MAX_ISSUES + 1
+        problems[MAX_ISSUES - 1 :] = [Problem((), MORE, f"{rest} more issues are not shown.")]
     return ValidationError.from_exception_data(
         type(refused).__name__,
         [
@@ -265,15 +275,64 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
 
     Raises InvalidInput with every issue at once; paths start with ``prefix`` (such as "campaign").
     """
+    if isinstance(data, (bytes, str)) and (values := count_values(data)) > FEW_VALUES:
+        return _read_large(model, data, values, prefix)
     try:
         if isinstance(data, (bytes, str)):
             return _from_json(model, data)
         return model.model_validate(dict(data))
     except ValidationError as error:
-        problems = dict.fromkeys(problems_of(error, model))
-        wrong = {problem.location for problem in problems if problem.code == "wrong_type"}
-        problems.update(dict.fromkeys(_beside(model, _raw(data), wrong)))
-        raise InvalidInput([issue_of(problem, prefix) for problem in problems]) from None
+        raise _refusal(model, _raw(data), list(problems_of(error, model)), 0, prefix) from None
+
+
+def count_values(data: bytes | str) -> int:
+    """At least as many values as JSON holds; a comma in a text counts, too."""
+    marks: tuple[Any, ...] = (",", "[", "{") if isinstance(data, str) else (b",", b"[", b"{")
+    return sum(data.count(one) for one in marks) + 1
+
+
+def _read_large(model: type[Model], data: bytes | str, values: int, prefix: str) -> Model:
+    """As :func:`read`, with an effort that does not grow with what is wrong."""
+    if values > MAX_VALUES:
+        raise refused(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
+    try:
+        raw = _loaded(data)
+    except ValueError as reason:
+        raise refused(prefix, "malformed_json", f"must be valid JSON: {reason}.") from None
+    problems: list[Problem] = []
+    omitted = cut_to_schema(model, raw, problems)
+    try:
+        value = model.model_validate(raw)
+    except ValidationError as error:
+        count = error.error_count()
+        if count > MAX_ISSUES:
+            error = _fewer_errors(model, raw, error)
+        problems += problems_of(error, model)
+        omitted += count - error.error_count()
+    else:
+        if not problems:
+            return value
+    raise _refusal(model, raw, problems, omitted, prefix)
+
+
+def _fewer_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> ValidationError:
+    """The errors of the first items of every list, if there are any: to describe an error takes time."""
+    cut_lists(raw, FEW_ITEMS)
+    try:
+        model.model_validate(raw)
+    except ValidationError as fewer:
+        return fewer
+    return error
+
+
+def _refusal(model: type[BaseModel], raw: Any, problems: list[Problem], omitted: int, prefix: str) -> InvalidInput:
+    """The error of an input: what is wrong with it, and what else is. ``omitted``: so many problems are left out."""
+    found = dict.fromkeys(problems)
+    if len(found) < MAX_ISSUES:
+        wrong = {problem.location for problem in found if problem.code == "wrong_type"}
+        found.update(dict.fromkeys(_beside(model, raw, wrong)))
+    issues = [issue_of(problem, prefix) for problem in islice(found, MAX_ISSUES)]
+    return InvalidInput(issues, omitted=omitted + len(found) - len(issues))
 
 
 def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:

@@ -13,9 +13,9 @@ from adsunify.contract import Call, Endpoint
 from adsunify.errors import Unauthenticated
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
-from adsunify.wire import Json, json_bytes
+from adsunify.wire import Json
 
-from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Method, Reply, answer
+from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Count, Method, Reply, answer, refused
 from .server import methods
 
 PATH = "/api/mcp"
@@ -24,25 +24,33 @@ HEADER = "MCP-Protocol-Version"
 ACCEPTED = ("application/json", "text/event-stream")
 
 
-Opening = Callable[[str | None], Awaitable[Mapping[str, Method]]]
-"""From an ``Authorization`` header to the methods of its caller; raises Unauthenticated."""
+Opening = Callable[[str | None], Awaitable[tuple[Mapping[str, Method], Count]]]
+"""From an ``Authorization`` header to the methods of its caller, and what counts his messages.
+
+Raises Unauthenticated.
+"""
 
 
 @frozen
 class _CountedDoor(LocalDoor):
-    """A door of our own where every call counts for its credential, as over REST."""
+    """A door where every call that is no read counts as a write of its credential, beside its message."""
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
-        now = self.service.store.clock.now()
-        self.service.limiting.admit(self.actor.credential, endpoint.access != "read", now)
+        if endpoint.access != "read":
+            self.service.limiting.admit(self.actor.credential, True, self.service.store.clock.now())
         return await LocalDoor.call(self, endpoint, asked)
+
+    def count(self) -> None:
+        """Count a message as a read. Raises RateLimited."""
+        self.service.limiting.admit(self.actor.credential, False, self.service.store.clock.now())
 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """``/api/mcp`` over a service: keys and agents' tokens, the seven tools."""
 
-    async def opened(authorization: str | None) -> Mapping[str, Method]:
-        return methods(_CountedDoor(service, await authenticate(service, authorization)))
+    async def opened(authorization: str | None) -> tuple[Mapping[str, Method], Count]:
+        door = _CountedDoor(service, await authenticate(service, authorization))
+        return methods(door), door.count
 
     add_endpoint(app, service.settings.base_url, opened)
 
@@ -56,7 +64,7 @@ def add_endpoint(app: web.Application, base_url: str, opened: Opening) -> None:
             return _sent(refusal)
         authorization = request.headers.get("Authorization")
         try:
-            known = await opened(authorization)
+            known, count = await opened(authorization)
         except Unauthenticated as problem:
             headers = {"WWW-Authenticate": challenge(base_url, problem)}
             return _sent(_said(problem.status, problem.message), headers)
@@ -65,7 +73,7 @@ def add_endpoint(app: web.Application, base_url: str, opened: Opening) -> None:
             body = await request.read()
         except web.RequestPayloadError:
             return _sent(_said(400, "The body is not complete, or not well-formed."))
-        return _sent(await answer(known, body, version))
+        return _sent(await answer(known, body, version, count))
 
     app.router.add_post(PATH, post)
 
@@ -95,7 +103,7 @@ def _refusal(request: web.Request, base_url: str) -> Reply | None:
 
 
 def _said(status: int, message: str) -> Reply:
-    return Reply(status, {"jsonrpc": "2.0", "id": None, "error": {"code": INVALID_REQUEST, "message": message}})
+    return refused(status, INVALID_REQUEST, message)
 
 
 def _sent(reply: Reply, headers: dict[str, str] | None = None) -> web.Response:
@@ -103,7 +111,7 @@ def _sent(reply: Reply, headers: dict[str, str] | None = None) -> web.Response:
         return web.Response(status=reply.status, headers=headers)
     return web.Response(
         status=reply.status,
-        body=json_bytes(reply.body),
+        body=reply.body,
         content_type="application/json",
         headers=headers,
     )

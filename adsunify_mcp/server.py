@@ -33,7 +33,7 @@ def methods(door: Door, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Metho
         return {}
 
     async def list_tools(params: Mapping[str, Json]) -> Json:
-        return {"tools": [tool.to_json() for tool in tools.values()]}
+        return {"tools": [tool.shown for tool in tools.values()]}
 
     async def call(params: Mapping[str, Json]) -> Json:
         name, arguments = params.get("name"), params.get("arguments", {})

@@ -6,7 +6,6 @@ import asyncio
 import sys
 
 from adsunify.client.doors import Door
-from adsunify.wire import dumps
 
 from .protocol import UNSAID, VERSIONS, answer
 from .server import methods
@@ -20,5 +19,5 @@ async def serve(door: Door) -> None:
         if line.strip():
             reply = await answer(known, line, VERSIONS[UNSAID])
             if reply.body is not None:
-                sys.stdout.write(dumps(reply.body) + "\n")
+                sys.stdout.write(reply.body.decode("ascii") + "\n")
                 sys.stdout.flush()

@@ -48,8 +48,8 @@ class CallArguments(WireModel):
     """
 
     operation_id: Annotated[str, Field(description="As search_tools names it, such as post_create.")]
-    path: Maybe[dict[str, str]] = None
-    query: Maybe[dict[str, Any]] = None
+    path: Maybe[Annotated[dict[str, str], Field(max_length=10)]] = None
+    query: Maybe[Annotated[dict[str, Any], Field(max_length=10)]] = None
     body: Maybe[FreeForm] = None
     idempotency_key: IdempotencyKey = None
 
@@ -199,9 +199,11 @@ class Tool:
     destroys: bool = False
     repeatable: bool = True
     result: Mapping[str, Json] = field(factory=dict)
+    shown: Mapping[str, Json] = field(init=False)
+    """As ``tools/list`` shows it."""
 
-    def to_json(self) -> dict[str, Json]:
-        """As ``tools/list`` shows it."""
+    @shown.default
+    def _shown(self) -> Mapping[str, Json]:
         return {
             "name": self.name,
             "description": self.description,

@@ -11,6 +11,7 @@ from adsunify.service import agents
 from adsunify.service.agents import OAuthError
 from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
+from adsunify.validation import MAX_VALUES, count_values
 from adsunify.wire import Json, json_bytes, loads
 from adsunify_mcp.http import METADATA
 
@@ -30,7 +31,8 @@ def add_routes(app: web.Application, service: Service) -> None:
 
     async def register(request: web.Request) -> web.Response:
         try:
-            asked = loads(await _body(request))
+            body = await _body(request)
+            asked = loads(body) if count_values(body) <= MAX_VALUES else None
         except ValueError:
             asked = None
         if not isinstance(asked, Mapping):

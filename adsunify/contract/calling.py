@@ -15,7 +15,7 @@ from adsunify.actor import Actor
 from adsunify.errors import Forbidden, InvalidInput, Issue
 from adsunify.money import written
 from adsunify.service.core import Idempotency, Result, Service
-from adsunify.validation import WireModel, read
+from adsunify.validation import FEW_VALUES, WireModel, count_values, read
 from adsunify.wire import Json, canonical
 
 from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
@@ -59,7 +59,7 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
     try:
         arguments, digest = read_call(endpoint, asked)
     except InvalidInput as problem:
-        if endpoint.beside is None:
+        if endpoint.beside is None or count_values(asked.body) > FEW_VALUES:  # no brief is as large
             raise
         more = await endpoint.beside(service, actor, asked.body, problem.issues)
         raise InvalidInput([*problem.issues, *more], code=problem.code) from None

@@ -36,6 +36,8 @@ SESSION, VISIT = "adsunify_session", "adsunify_visit"
 LOCAL = re.compile(r"/(?![/\\])[\x21-\x7e]*")
 """An address of this server, and nothing that a browser would take for another's."""
 ELSEWHERE = ("cross-site", "same-site")
+MAX_FIELDS = 200
+"""No form of the pages has as many fields."""
 FORGED = (
     "This form did not come from a page of this server, or your session ended meanwhile, or you look at another "
     "workspace by now. Open the page again."
@@ -107,6 +109,8 @@ class Visit:
         if self.request.headers.get("Sec-Fetch-Site") in ELSEWHERE:
             raise Forbidden(FORGED)
         try:
+            if (await self.request.read()).count(b"&") > MAX_FIELDS:
+                raise Forbidden(FORGED)
             sent = await self.request.post()
         except (ValueError, LookupError, web.RequestPayloadError):  # no text, or in no encoding that there is
             raise Forbidden(FORGED) from None

@@ -9,6 +9,8 @@ import httpx
 import pytest
 
 from adsunify.contract import ENDPOINTS
+from adsunify.validation import WireModel
+from adsunify_mcp import protocol
 from adsunify_mcp.protocol import NEWEST, VERSIONS
 from adsunify_mcp.search import UNREACHABLE
 
@@ -97,6 +99,41 @@ async def test_what_is_no_request(empty: Served, message: Any, status: int, code
 async def test_notifications_are_not_answered(empty: Served) -> None:
     answer = await post(empty, {"jsonrpc": "2.0", "method": "notifications/initialized"})
     assert (answer.status_code, answer.content) == (202, b"")
+
+
+@pytest.mark.parametrize("count", [51, 8_000])
+async def test_a_batch_is_at_most_fifty_messages(empty: Served, count: int) -> None:
+    """Of a larger one nothing is done, and its answer is short."""
+    answer = await post(empty, [request("tools/list")] * count, MCP_Protocol_Version="2025-03-26")
+    assert answer.status_code == 400 and "at most" in answer.json()["error"]["message"]
+    assert len(answer.content) < 1000
+    answer = await post(empty, [request("ping")] * 50, MCP_Protocol_Version="2025-03-26")
+    assert (answer.status_code, len(answer.json())) == (200, 50)
+
+
+async def test_the_answers_of_a_batch_are_bounded(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is left when they are too long is refused, and nothing of it is done."""
+    listed = len((await post(empty, request("tools/list"))).content)
+    monkeypatch.setattr(protocol, "MAX_BATCH_BYTES", 3 * listed)
+    make = request("tools/call", name="call_tool", arguments={"operationId": "post_keys", "body": {"name": "x"}})
+    before = await empty.rows()
+    answer = await post(empty, [*[request("tools/list")] * 4, make], MCP_Protocol_Version="2025-03-26")
+    assert ["result" in one for one in answer.json()] == [True, True, True, False, False]
+    assert "Nothing was done" in answer.json()[4]["error"]["message"]
+    assert await empty.rows() == before
+
+
+async def test_tools_are_described_once(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def again(*_: Any, **__: Any) -> dict[str, Any]:
+        raise AssertionError("a schema was made for a request")
+
+    monkeypatch.setattr(WireModel, "model_json_schema", again)
+    assert len((await post(empty, request("tools/list"))).json()["result"]["tools"]) == 7
+
+
+async def test_a_body_of_too_many_values_is_not_read(empty: Served) -> None:
+    answer = await post(empty, b'{"jsonrpc": "2.0", "id": 1, "method": "ping", "x": [' + b"0," * 400_000 + b"0]}")
+    assert answer.status_code == 400 and "values" in answer.json()["error"]["message"]
 
 
 async def test_batches_are_of_one_revision_only(empty: Served) -> None:

@@ -95,7 +95,17 @@ REFUSALS = {"400", "401", "403", "404", "405", "406", "409", "413", "415", "422"
 WORDS = {
     *("$ref", "$defs", "title", "description", "default", "const", "enum", "format", "writeOnly", "type", "pattern"),
     *("anyOf", "oneOf", "properties", "required", "additionalProperties", "propertyNames", "items"),
-    *("minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "minItems", "maxItems", "uniqueItems"),
+    *(
+        "minimum",
+        "maximum",
+        "exclusiveMinimum",
+        "minLength",
+        "maxLength",
+        "minItems",
+        "maxItems",
+        "maxProperties",
+        "uniqueItems",
+    ),
 }
 """The words of JSON Schema that the document uses."""
 TAKES_KEY = {

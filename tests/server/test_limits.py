@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -186,6 +187,44 @@ async def test_an_agent_is_told_in_its_own_way(empty: Served) -> None:
     assert [one.get("isError", False) for one in results] == [False, True]
     assert results[1]["structuredContent"]["error"]["code"] == "rate_limited"
     assert results[1]["structuredContent"]["error"]["retryAfterMs"] > 0
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
+        {"jsonrpc": "2.0", "id": 1, "method": "ping"},
+        {"jsonrpc": "2.0", "id": 1, "method": "no/such"},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "search_tools", "arguments": {}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"no": "message"},
+        [],
+        b"no JSON",
+    ],
+    ids=str,
+)
+async def test_every_message_of_an_agent_counts(empty: Served, message: Any) -> None:
+    """Also in a batch, and when it is refused; the same bucket as over REST."""
+    headers = {
+        "Authorization": f"Bearer {empty.people['admin'].tokens['write']}",
+        "Accept": "application/json, text/event-stream",
+        "Content-Type": "application/json",
+        "MCP-Protocol-Version": "2025-03-26",
+    }
+    body = message if isinstance(message, bytes) else json.dumps(message).encode()
+    async with limited(empty, reads=5):
+        for _ in range(2):
+            await empty.http.post("/api/mcp", content=body, headers=headers)
+        assert (await empty.admin.send("GET", "/keys")).headers["RateLimit-Remaining"] == "2"
+        if isinstance(message, dict):
+            answer = await empty.http.post("/api/mcp", json=[message] * 50, headers=headers)
+            assert "too many reads" in answer.text or "id" not in message
+        else:
+            for _ in range(2):
+                await empty.http.post("/api/mcp", content=body, headers=headers)
+            answer = await empty.http.post("/api/mcp", content=body, headers=headers)
+            assert answer.status_code == 429
+        assert (await empty.admin.send("GET", "/keys")).status_code == 429
 
 
 async def test_nothing_else_is_limited(empty: Served) -> None:

@@ -319,6 +319,70 @@ async def test_json_that_is_no_object(empty: Served, content: bytes) -> None:
     assert await empty.admin.refused("POST", "/keys", content=content) == {("", "wrong_type")}
 
 
+# -- how much is said -----------------------------------------------------------------------------------------------
+
+BRIEF = {
+    "name": "A campaign",
+    "goal": "traffic",
+    "budget": {"amount": "10", "currency": "USD", "period": "daily"},
+    "schedule": {"startAt": "2030-01-01T00:00:00Z"},
+    "targeting": {},
+    "creative": {},
+}
+LISTS = ("locations", "excludedLocations", "languages", "interests", "excludedInterests", "devices", "placements")
+WRONG_ITEM = {"id": 1, "name": 2, "type": 3, "radiusKm": "x"}
+
+
+def campaign(**targeting: Any) -> tuple[str, str, Any]:
+    body = {"accountId": NEVER, "campaign": {**BRIEF, "targeting": targeting}}
+    return "POST", "/validate-campaign", body
+
+
+def payload(value: Any) -> tuple[str, str, Any]:
+    return "POST", f"/accounts/{NEVER}/campaigns", {"payload": {"a": value}}
+
+
+TOO_MUCH: dict[str, tuple[tuple[str, str, Any], set[str]]] = {
+    "a list": (campaign(countries=[1] * 40_000), {"campaign.targeting.countries", "campaign.targeting.countries.49"}),
+    "objects": (
+        campaign(keywords=[{}] * 20_000),
+        {"campaign.targeting.keywords", "campaign.targeting.keywords.49.text"},
+    ),
+    "a longer list": (campaign(countries=[1] * 300_000), {"too_many"}),
+    "native": (campaign(native={"a": ["\0"] * 40_000}), {"39901 more issues are not shown."}),
+    "unknown members": (campaign(**{str(one): 1 for one in range(40_000)}), {"39901 more issues are not shown."}),
+    "events": (("POST", "/webhooks", {"url": "https://x.example", "events": ["x"] * 40_000}), {"events", "events.14"}),
+    "ids": (("POST", "/operations/execute", {"operationIds": ["x"] * 40_000}), {"operationIds"}),
+    "items": (
+        ("POST", f"/accounts/{NEVER}/campaigns/1/edit", {"targeting": dict.fromkeys(LISTS, [WRONG_ITEM] * 500)}),
+        {"13901 more issues are not shown."},
+    ),
+    "fields": (
+        ("POST", f"/accounts/{NEVER}/campaigns/1/edit", {"fields": {str(one): {} for one in range(20_000)}}),
+        {"fields"},
+    ),
+    "values": (payload([[0] * 10] * 30_000), {"too_many"}),
+    "large numbers": (payload([10**310] * 2_000), {"1901 more issues are not shown."}),
+    "U+0000": (payload(["\0"] * 2_000), {"1901 more issues are not shown."}),
+}
+
+
+@pytest.mark.parametrize(("asked", "told"), TOO_MUCH.values(), ids=TOO_MUCH)
+async def test_at_most_a_hundred_issues_are_said(empty: Served, asked: tuple[str, str, Any], told: set[str]) -> None:
+    """However much is wrong: lists are cut at their limit, and the last issue says how many more there are."""
+    problem = await empty.admin.problem(422, *asked)
+    assert len(problem["issues"]) <= 100 and len(json.dumps(problem)) < 100_000
+    assert told <= {word for issue in problem["issues"] for word in issue.values()}
+
+
+async def test_a_full_edit_is_read_whole(empty: Served) -> None:
+    """All that the contract allows is within the bounds; the account is not found then."""
+    item = {"id": "x" * 10, "name": "y", "type": "z", "radiusKm": 1.5, "meta": {"a": [1.5, 2]}}
+    targeting = {name: [{**item, "id": f"{name}{number}"} for number in range(500)] for name in LISTS}
+    body = {"fields": {"name": "n"}, "targeting": {**targeting, "ageMin": 18}}
+    await empty.admin.problem(404, "POST", f"/accounts/{NEVER}/campaigns/1/edit", body)
+
+
 # -- HTTP ---------------------------------------------------------------------------------------------------------
 
 

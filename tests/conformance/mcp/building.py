@@ -14,7 +14,7 @@ from adsunify.errors import AdsunifyError
 from adsunify.validation import WireModel
 from adsunify.wire import Json
 from adsunify_mcp.http import PATH, add_endpoint
-from adsunify_mcp.protocol import Method
+from adsunify_mcp.protocol import Count, Method
 from adsunify_mcp.server import methods
 from adsunify_mcp.tools import TOOLS, Tool
 
@@ -79,8 +79,8 @@ async def endpoint(folder: Path) -> AsyncIterator[str]:
     base_url = f"http://127.0.0.1:{listening.getsockname()[1]}"
     app = web.Application()
 
-    async def opened(authorization: str | None) -> Mapping[str, Method]:
-        return methods(door, {**TOOLS, **SUITE})
+    async def opened(authorization: str | None) -> tuple[Mapping[str, Method], Count]:
+        return methods(door, {**TOOLS, **SUITE}), lambda: None
 
     add_endpoint(app, base_url, opened)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
