@@ -256,9 +256,13 @@ class ProviderUnreadable(ProviderError):
 
 
 class RequestNotSent(ProviderUnreadable):
-    """Not one byte of the request left this machine. Raised by the transport, and told to the executor."""
+    """Not one byte of the request left this machine. ``repeatable``: another try may succeed."""
 
     default_code = "not_sent"
+
+    def __init__(self, message: str, *, repeatable: bool = True) -> None:
+        super().__init__(message)
+        self.repeatable = repeatable
 
 
 class ResponseLost(ProviderUnreadable):

@@ -6,8 +6,9 @@ the transport, a test, or :func:`answered` from recorded answers.
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from attrs import field, frozen
@@ -22,6 +23,9 @@ MAX_PAGES = 1_000
 """No list of an account is read further than this; a tree that is longer says ``truncated``."""
 FILTER_PAGES = 20
 """A list that is filtered on our side reads at most this many provider pages for one call."""
+FLOW_BYTES = 64 * 1024 * 1024
+FLOW_SECONDS = 300.0
+"""A flow asks nothing more once its answers have so many bytes together (inflated), or after so long."""
 
 
 # -- what reads return --------------------------------------------------------------------------------------------
@@ -319,6 +323,53 @@ def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
     except StopIteration as done:
         result: Result = done.value
         return result
+
+
+async def run_flow_async(
+    flow: Flow[Result],
+    send: Callable[[Request], Awaitable[Response]],
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Result:
+    """Run a flow of reads to its result. A ProviderError of ``send`` is raised inside the flow, which may handle it.
+
+    Raises what the flow raises; ValueError where a flow asks for a write; ProviderUnreadable where its answers exceed
+    :data:`FLOW_BYTES` together, or it goes on asking after :data:`FLOW_SECONDS`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, size = loop.time() + FLOW_SECONDS, 0
+    try:
+        asked = next(flow)
+        while True:
+            if size > FLOW_BYTES or loop.time() > deadline:
+                limit = f"{FLOW_BYTES // 2**20} MiB" if size > FLOW_BYTES else f"{FLOW_SECONDS:g} seconds"
+                raise ProviderUnreadable(f"The network's answers to this call take more than {limit}; ask for less.")
+            try:
+                answer = await _answer(asked, send, sleep)
+            except ProviderError as problem:
+                problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
+                asked = flow.throw(problem)
+            else:
+                size += answer.size
+                asked = flow.send(answer)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    finally:
+        flow.close()
+
+
+async def _answer(
+    asked: Request | Wait,
+    send: Callable[[Request], Awaitable[Response]],
+    sleep: Callable[[float], Awaitable[None]],
+) -> Response:
+    if isinstance(asked, Wait):
+        await sleep(max(0.0, asked.seconds))
+        return Response(204, {}, None, "empty")
+    if asked.nature == "write":
+        raise ValueError("a flow only reads")
+    return await send(asked)
 
 
 def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Result:

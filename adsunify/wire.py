@@ -303,29 +303,31 @@ def _encoded(text_: str) -> str:
 class Response:
     """What came back: ``headers`` in lower case; ``body`` is parsed JSON, bytes (``state`` = "bytes"), or None.
 
-    ``state`` "empty": no body at all. "unreadable": a body that is not the JSON it should be; ``body`` is then a short
-    text of why.
+    ``state`` "empty": no body at all. "unreadable": not the JSON it should be; ``body`` is then a short text of why.
+    ``size``: bytes of the body, inflated.
     """
 
     status: int
     headers: Mapping[str, str] = field(factory=dict)
     body: Json = None
     state: BodyState = "json"
+    size: int = field(default=0, eq=False)
 
     @classmethod
     def of(cls, status: int, headers: Mapping[str, str], content: bytes, answer: Answer = "json") -> Response:
         """Read the bytes of an answer."""
         lower = {name.lower(): value for name, value in headers.items()}
-        if len(content) > MAX_ANSWER_BYTES:
-            return cls(status, lower, f"larger than {MAX_ANSWER_BYTES} bytes", "unreadable")
+        size = len(content)
+        if size > MAX_ANSWER_BYTES:
+            return cls(status, lower, f"larger than {MAX_ANSWER_BYTES} bytes", "unreadable", size)
         if not content.strip():
-            return cls(status, lower, None, "empty")
+            return cls(status, lower, None, "empty", size)
         if answer == "bytes" and status < 300:
-            return cls(status, lower, content, "bytes")
+            return cls(status, lower, content, "bytes", size)
         try:
-            return cls(status, lower, _answered(content), "json")
+            return cls(status, lower, _answered(content), "json", size)
         except ValueError as reason:
-            return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable")
+            return cls(status, lower, f"not JSON: {str(reason)[:80]}", "unreadable", size)
 
     @property
     def ok(self) -> bool:

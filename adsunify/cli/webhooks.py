@@ -12,7 +12,7 @@ import click
 from attrs import frozen
 
 from adsunify.errors import refused
-from adsunify.fetch import FetchError, fetch
+from adsunify.http.safe_fetch import FetchError, fetch
 from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, verify
 from adsunify.wire import Json, dumps, loads
 

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from attrs import frozen
@@ -16,14 +17,13 @@ from adsunify.actor import Actor
 from adsunify.connecting import Credentials
 from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError
 from adsunify.networks import adapter
-from adsunify.reading import FoundAccount
+from adsunify.reading import FoundAccount, run_flow_async
 from adsunify.store import connections, consents, new_id, people, sealed
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord
 from adsunify.store.consents import ConsentRecord
-from adsunify.transport import run_flow
 from adsunify.vault import Place, open_, seal
-from adsunify.wire import Flow, Json, Request, Response
+from adsunify.wire import Flow, Json, Request
 
 from . import accounts
 from .access import hashed
@@ -222,13 +222,14 @@ async def _run(service: Service, network: str, flow: Flow[T], credentials: Crede
     """Run a flow with credentials that are not kept yet, or none."""
     one = adapter(network)
 
-    async def send(request: Request) -> Response:
-        if credentials is not None and request.signed:
-            now, nonce = service.store.clock.now(), secrets.token_hex(16)
-            request = one.reads.sign(request, credentials, service.app(network), now, nonce)
-        return await service.send(one.network, request)
+    def sign(request: Request) -> Request:
+        if credentials is None or not request.signed:
+            return request
+        now, nonce = service.store.clock.now(), secrets.token_hex(16)
+        return one.reads.sign(request, credentials, service.app(network), now, nonce)
 
-    return await run_flow(flow, send)
+    async with service.transport.pool() as pool:
+        return await run_flow_async(flow, partial(service.send, one.network, sign=sign, pool=pool))
 
 
 def shown(record: ConnectionRecord, through: list[AccountRecord]) -> dict[str, Json]:

@@ -13,14 +13,15 @@ from attrs import define, field, frozen
 from adsunify.connecting import NO_APP, App
 from adsunify.errors import RequestNotSent, ResponseLost, refused
 from adsunify.executor import KillPoint, Limits
-from adsunify.fetch import Resolve, resolve
+from adsunify.http.backend import PoolTransport
+from adsunify.http.safe_fetch import Resolve, resolve
+from adsunify.http.transport import SECONDS, HttpTransport, Sign
 from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
 from adsunify.store.keys import LastUsed, touch
 from adsunify.store.operations import Idempotency
-from adsunify.transport import SECONDS, HttpTransport
 from adsunify.vault import KeyRing
 from adsunify.wire import Json, Request, Response
 
@@ -104,11 +105,22 @@ class Service:
         """The one clock, as an instant."""
         return datetime.fromtimestamp(self.store.clock.now() / 1000, UTC)
 
-    async def send(self, network: Network, request: Request, timeout: float = SECONDS) -> Response:
-        """Send a request to a network, as :meth:`Transport.send`, and count how it ended."""
+    async def send(
+        self,
+        network: Network,
+        request: Request,
+        timeout: float = SECONDS,
+        *,
+        sign: Sign | None = None,
+        check: Callable[[], None] | None = None,
+        pool: PoolTransport | None = None,
+    ) -> Response:
+        """Send a request to a network, as :meth:`HttpTransport.send`, and count how it ended."""
         requests = self.measured.requests
         try:
-            answer = await self.transport.send(request, hosts=network.hosts, timeout=timeout)
+            answer = await self.transport.send(
+                request, hosts=network.hosts, timeout=timeout, sign=sign, check=check, pool=pool
+            )
         except RequestNotSent:
             requests[network.code, "not_sent"] += 1
             raise
@@ -135,7 +147,6 @@ class Service:
         used = self.used_keys.take(self.store.clock.now())
         if used is not None:
             await self.store.write(touch, used)
-        await self.transport.aclose()
         await self.store.close()
 
 

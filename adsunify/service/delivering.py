@@ -17,10 +17,8 @@ from functools import lru_cache, partial
 from attrs import define, field, frozen
 
 from adsunify.errors import StoreError, VaultError
-from adsunify.exchange import Lines
-from adsunify.fetch import FetchError, fetch
 from adsunify.http.retry_after import parse_retry_after
-from adsunify.messages import HEAD_BYTES
+from adsunify.http.safe_fetch import HEAD_BYTES, FetchError, fetch
 from adsunify.store import deliveries
 from adsunify.store.deliveries import Claimed, Ended
 from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
@@ -97,7 +95,6 @@ class Worker:
 
     service: Service
     lease: int = deliveries.LEASE_MILLISECONDS
-    lines: Lines = field(factory=Lines)
     sending: set[asyncio.Task[None]] = field(factory=set)
     busy: Counter[str] = field(factory=Counter)
     allowed: dict[str, int] = field(factory=dict)
@@ -130,14 +127,12 @@ class Worker:
                     await asyncio.wait_for(self._awake.wait(), wait)
                 self._awake.clear()
                 self._gathering = False
-                self.lines.tidy()
         finally:
             self.service.store.watchers.remove(self._woken)
             if self.sending:
                 await asyncio.wait(self.sending)
             if self._settling is not None:
                 await self._settling
-            self.lines.close()
 
     def stop(self) -> None:
         """Claim nothing more; ``run`` returns when what is in flight has ended."""
@@ -284,7 +279,6 @@ class Worker:
                 cut=True,
                 exempt=service.settings.webhook_dev_targets,
                 resolving=service.resolving,
-                lines=self.lines,
             )
         except (FetchError, VaultError) as problem:
             return Outcome(error=problem.message)

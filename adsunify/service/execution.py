@@ -108,7 +108,7 @@ async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
         limits=limits,
         stopping=lambda: service.stopping or clock.now() >= until,
     )
-    lease = _Lease(service, actor, operation_id, partial(_seen, network, plan))
+    lease = _Lease(service, actor, operation_id, loaded.record.expires_at, partial(_seen, network, plan))
     try:
         effect = next(execution)
         while True:
@@ -129,13 +129,24 @@ async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
 
 
 class _Lease:
-    """The claim of one execution: the fence that every commit carries. ``seen``: the statuses that a receipt shows."""
+    """The claim of one execution: the fence that every commit carries, and how long it holds.
+
+    ``expires_at``: the end of the review time; ``until``: the end of the lease; both in milliseconds.
+    ``seen``: the statuses that a receipt shows.
+    """
 
     def __init__(
-        self, service: Service, actor: Actor, operation_id: str, seen: Callable[[Receipt], Sequence[Seen]]
+        self,
+        service: Service,
+        actor: Actor,
+        operation_id: str,
+        expires_at: int,
+        seen: Callable[[Receipt], Sequence[Seen]],
     ) -> None:
         self.service, self.actor, self.operation_id, self.seen = service, actor, operation_id, seen
+        self.expires_at = expires_at
         self.fence: int | None = None
+        self.until = 0
 
     async def commit(self, change: Advance) -> Advanced:
         """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
@@ -153,7 +164,16 @@ class _Lease:
                 await asyncio.sleep(EVIDENCE_PAUSE)
         if advanced.refused is None:
             self.fence = advanced.fence
+            self.until = advanced.at + service.settings.lease
         return advanced
+
+    def check(self) -> None:
+        """Raise RequestNotSent where the lease or the review time ended. Asked when a write is about to leave."""
+        now = self.service.store.clock.now()
+        if now >= self.until:
+            raise RequestNotSent("The lease of this execution ended before the request could go out.")
+        if now >= self.expires_at:
+            raise RequestNotSent("The review time ended before the request could go out.")
 
     async def renew(self) -> None:
         """Prolong the lease while a step lasts; a failure is left to the receipt's own commit."""
@@ -176,9 +196,7 @@ async def _carry_out(service: Service, lease: _Lease, session: Session, effect: 
         return await lease.commit(effect.advance)
     if isinstance(effect, Read):
         return await _leased(service, lease, session.answer_read(effect.request))
-    if service.store.clock.now() - effect.at >= service.settings.lease:
-        return RequestNotSent("The process was stopped for longer than its lease before the request could go out.")
-    return await _leased(service, lease, session.answer(effect.request))
+    return await _leased(service, lease, session.answer(effect.request, lease.check))
 
 
 async def _leased(service: Service, lease: _Lease, sending: Coroutine[Any, Any, Answer]) -> Answer:

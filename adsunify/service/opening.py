@@ -13,10 +13,10 @@ from attrs import frozen
 
 from adsunify.connecting import App
 from adsunify.errors import refused
+from adsunify.http.transport import HttpTransport
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Clock, Store, open_store
-from adsunify.transport import HttpTransport
 from adsunify.vault import KeyRing, parse_ring, ring_file
 
 from .core import Service, Settings
@@ -77,7 +77,6 @@ async def open_service(
         # a database that cannot be opened leaves no key file behind
         ring, made = ring_file(file) if file is not None else (parse_ring(environment[SECRET_KEYS]), False)
     except BaseException:
-        await transport.aclose()
         if store is not None:
             await store.close()
         raise

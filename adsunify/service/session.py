@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from functools import partial
 from typing import TypeVar
 
 from adsunify.actor import Actor
@@ -20,12 +21,15 @@ from adsunify.errors import (
     TokenRefused,
     refused,
 )
+from adsunify.executor import SendResult
+from adsunify.http.backend import PoolTransport
+from adsunify.http.transport import Sign
 from adsunify.network import Account
 from adsunify.networks import adapter
 from adsunify.outcomes import failure
+from adsunify.reading import run_flow_async
 from adsunify.store import connections, sealed
 from adsunify.store.connections import AccountRecord
-from adsunify.transport import run_flow
 from adsunify.vault import Place, open_, seal
 from adsunify.wire import Flow, Request, Response, dumps, loads
 
@@ -80,17 +84,18 @@ class Session:
                     raise
 
     async def run(self, flow: Flow[T]) -> T:
-        """Run a flow of reads; raises what the flow raises."""
-        return await run_flow(flow, self.read)
+        """Run a flow of reads over connections of its own; raises what the flow raises."""
+        async with self.service.transport.pool() as pool:
+            return await run_flow_async(flow, partial(self.read, pool=pool))
 
-    async def read(self, request: Request) -> Response:
+    async def read(self, request: Request, pool: PoolTransport | None = None) -> Response:
         """Send a read; a refused token is refreshed once, and the read repeated."""
         await self.prepare()
         used = await self._current()
-        response = await self._send(request)
+        response = await self._send(request, pool)
         if request.nature == "read" and self._refused(request, response):
             await self._refresh(used)
-            response = await self._send(request)
+            response = await self._send(request, pool)
             if self._refused(request, response):
                 await self._needs_reauth()
         if self.account.status == "needs_reauth" and request.signed and response.ok:
@@ -100,15 +105,15 @@ class Session:
     def _refused(self, request: Request, response: Response) -> bool:
         return request.signed and isinstance(failure(self.adapter.network, response), TokenRefused)
 
-    async def answer(self, request: Request) -> Response | RequestNotSent | ResponseLost:
-        """Send a write of an execution once, and say what is known of it."""
+    async def answer(self, request: Request, check: Callable[[], None]) -> SendResult:
+        """Send a write of an execution once, and say what is known of it. ``check``: as in HttpTransport.send."""
         try:
-            signed = await self._signed(request)
+            signed = (await self._signer())(request)
         except AdsunifyError as problem:  # no key, no application: not a byte went out
             return RequestNotSent(problem.message)
-        return await _known(self._sent(signed))
+        return await _known(self.service.send(self.adapter.network, signed, check=check))
 
-    async def answer_read(self, request: Request) -> Response | RequestNotSent | ResponseLost:
+    async def answer_read(self, request: Request) -> SendResult:
         """As :meth:`answer`, for a read: a refused token is refreshed once, and the read repeated."""
         try:
             return await _known(self.read(request))
@@ -126,18 +131,20 @@ class Session:
             if again:
                 await self.run(self.adapter.reads.accounts())
 
-    async def _send(self, request: Request) -> Response:
-        return await self._sent(await self._signed(request))
+    async def _send(self, request: Request, pool: PoolTransport | None) -> Response:
+        return await self.service.send(self.adapter.network, request, sign=await self._signer(), pool=pool)
 
-    async def _signed(self, request: Request) -> Request:
-        if not request.signed:
-            return request
-        app = self.service.app(self.adapter.network.code)
-        now = self.service.store.clock.now()
-        return self.adapter.reads.sign(request, await self._current(), app, now, secrets.token_hex(16))
+    async def _signer(self) -> Sign:
+        """What signs a request, with another nonce each time."""
+        app, credentials = self.service.app(self.adapter.network.code), await self._current()
 
-    async def _sent(self, request: Request) -> Response:
-        return await self.service.send(self.adapter.network, request)
+        def sign(request: Request) -> Request:
+            if not request.signed:
+                return request
+            now = self.service.store.clock.now()
+            return self.adapter.reads.sign(request, credentials, app, now, secrets.token_hex(16))
+
+        return sign
 
     # -- credentials ----------------------------------------------------------------------------------------------
 
@@ -192,7 +199,7 @@ class Session:
         async def send(request: Request) -> Response:
             return await self.service.send(network, request, REFRESH_SECONDS)
 
-        fresh = await run_flow(self.adapter.reads.refresh(app, current, now), send)
+        fresh = await run_flow_async(self.adapter.reads.refresh(app, current, now), send)
         connection_id = self.account.connection_id
         text = sealed_credentials(self.service, self.account.workspace_id, connection_id, fresh)
         store = self.service.store
@@ -213,7 +220,7 @@ class Session:
         await self.service.store.write(connections.needs_reauth, self.account.connection_id, clock)
 
 
-async def _known(sending: Awaitable[Response]) -> Response | RequestNotSent | ResponseLost:
+async def _known(sending: Awaitable[Response]) -> SendResult:
     """The answer, or what is known of a request that brought none."""
     try:
         return await sending

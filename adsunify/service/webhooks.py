@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from adsunify.actor import Actor
 from adsunify.errors import refused
 from adsunify.events import DEFAULT_EVENTS, TEST_EVENT
-from adsunify.fetch import FetchError, checked_address, destination
+from adsunify.http.safe_fetch import FetchError, checked_address, destination
 from adsunify.store import connections, events, new_id, sealed, webhooks
 from adsunify.store import deliveries as outgoing
 from adsunify.store.clock import Clock

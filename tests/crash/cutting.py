@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Generator
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextvars import ContextVar
 from typing import Any
 
 from attrs import define, field
 
+from adsunify.http.backend import PoolTransport
+from adsunify.http.transport import HttpTransport
 from adsunify.store import Store
-from adsunify.transport import SECONDS, HttpTransport
 from adsunify.wire import Request, Response
 
 _active: ContextVar[Cancelling | None] = ContextVar("cancelling", default=None)
@@ -125,8 +126,9 @@ class FailingTransport:
     whole: HttpTransport
     failing: Failing
 
-    async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
-        found: Response = await self.failing.asked(
-            "transport", lambda: self.whole.send(request, hosts=hosts, timeout=timeout)
-        )
+    def pool(self) -> PoolTransport:
+        return self.whole.pool()
+
+    async def send(self, request: Request, **more: Any) -> Response:
+        found: Response = await self.failing.asked("transport", lambda: self.whole.send(request, **more))
         return found

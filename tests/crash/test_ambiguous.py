@@ -8,17 +8,18 @@ from __future__ import annotations
 import json
 import socket
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any, Literal
 
 import pytest
 from attrs import define, evolve, frozen
 
-from adsunify import transport
 from adsunify.executor import KillPoint
+from adsunify.http import backend
+from adsunify.http.backend import PoolTransport
+from adsunify.http.transport import HttpTransport
 from adsunify.service.core import Service
-from adsunify.transport import HttpTransport
 from adsunify.wire import Request, Response
 
 from .child import tell
@@ -215,9 +216,12 @@ class Hasty:
     whole: HttpTransport
     seconds: float | None = None
 
-    async def send(self, request: Request, *, hosts: Collection[str], timeout: float = transport.SECONDS) -> Response:
+    def pool(self) -> PoolTransport:
+        return self.whole.pool()
+
+    async def send(self, request: Request, *, timeout: float, **more: Any) -> Response:
         seconds, self.seconds = self.seconds or timeout, None
-        return await self.whole.send(request, hosts=hosts, timeout=seconds)
+        return await self.whole.send(request, timeout=seconds, **more)
 
 
 PLANS = [
@@ -261,7 +265,7 @@ async def _tried(
                     wire.shut()
                 if case.refusing == "unreachable":
                     _unreachable(wire.port, stack)
-                    stack.enter_context(pytest.MonkeyPatch.context()).setattr(transport, "CONNECT_SECONDS", SHORT)
+                    stack.enter_context(pytest.MonkeyPatch.context()).setattr(backend, "CONNECT_SECONDS", SHORT)
 
         breaking.passing = passing
         before = len(stage.written())

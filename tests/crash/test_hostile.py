@@ -17,10 +17,11 @@ from attrs import define, evolve, frozen
 
 import adsunify.reading
 from adsunify.errors import AdsunifyError
+from adsunify.http.backend import PoolTransport
+from adsunify.http.transport import HttpTransport
 from adsunify.reading import MAX_PAGES
 from adsunify.service import accounts, operations
 from adsunify.service.core import Service
-from adsunify.transport import HttpTransport
 from adsunify.wire import Request, Response
 
 from .child import Child, Job, opened
@@ -165,8 +166,11 @@ class Hasty:
 
     whole: HttpTransport
 
-    async def send(self, request: Request, *, hosts: Any, timeout: float = SECONDS) -> Response:
-        return await self.whole.send(request, hosts=hosts, timeout=min(timeout, SECONDS))
+    def pool(self) -> PoolTransport:
+        return self.whole.pool()
+
+    async def send(self, request: Request, *, timeout: float = SECONDS, **more: Any) -> Response:
+        return await self.whole.send(request, timeout=min(timeout, SECONDS), **more)
 
 
 @frozen

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from adsunify.cli.serve import SHUTDOWN_SECONDS
+from adsunify.http.transport import SECONDS
 from adsunify.operation import REVIEW_MILLISECONDS
 from adsunify.service.delivering import IDLE_SECONDS
 from adsunify.store.postgresql import CONNECTIONS
 from adsunify.store.sqlite import BUSY_SECONDS
-from adsunify.transport import SECONDS
 from adsunify_server.app import BODY_BYTES
 from adsunify_server.listening import LINE_BYTES
 from tests.cli.running import Ran, run

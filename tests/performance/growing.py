@@ -12,7 +12,7 @@ import json
 import random
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from adsunify import plan, read_brief
 from adsunify.actor import Actor
 from adsunify.connecting import App
 from adsunify.contract import ENDPOINTS, Call, call
+from adsunify.http.transport import HttpTransport
 from adsunify.operation import Advance, Intent, Receipt
 from adsunify.service import access
 from adsunify.statuses import Seen
@@ -33,7 +34,6 @@ from adsunify.store import deliveries, entities, events, open_store, operations,
 from adsunify.store.advance import advance
 from adsunify.store.deliveries import Ended
 from adsunify.store.operations import Draft
-from adsunify.transport import SECONDS, HttpTransport
 from adsunify.wire import Request, Response, dumps
 from adsunify_server.app import application
 from adsunify_server.metrics import metrics
@@ -330,7 +330,7 @@ ASKED: Mapping[str, Callable[[Stored], Awaitable[float]]] = {
 class Owning(HttpTransport):
     """A network that answers at once that whatever is read is the account's."""
 
-    async def send(self, request: Request, *, hosts: Collection[str], timeout: float = SECONDS) -> Response:
+    async def send(self, request: Request, **_: Any) -> Response:
         body = {**request.path, "account_id": NATIVE_IDS[NETWORK].removeprefix("act_")}
         return Response(200, {}, body)
 
@@ -339,7 +339,6 @@ async def _stored(url: str, count: int) -> Stored:
     """A database with so many operations, and its pages."""
     world = await made(await opened(url))
     service = world.service
-    await service.transport.aclose()
     service.transport, service.settings = Owning(), evolve(service.settings, apps={NETWORK: App("app", "secret")})
     hook = await fill(world, count)
     store, actor = world.service.store, world.actor

@@ -252,7 +252,7 @@ async def test_the_codes_of_problems_are_documented(empty: Served) -> None:
 
 
 def _kinds(kind: type[AdsunifyError]) -> set[type[AdsunifyError]]:
-    ours = [one for one in kind.__subclasses__() if one.__module__ in ("adsunify.errors", "adsunify.transport")]
+    ours = [one for one in kind.__subclasses__() if one.__module__ in ("adsunify.errors", "adsunify.http.transport")]
     return {kind}.union(*map(_kinds, ours))
 
 

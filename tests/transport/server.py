@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from attrs import define, field
 
-from adsunify.transport import HttpTransport
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Request, Response
 
 Script = Callable[["Connection"], Awaitable[None]]
@@ -112,5 +112,5 @@ async def send(server: Server, request: Request, timeout: float = 5.0) -> Respon
     async def at_once(_: float) -> None:
         return None
 
-    async with HttpTransport(server.url, sleep=at_once) as sending:
-        return await sending.send(request, hosts=(HOST,), timeout=timeout)
+    sending = HttpTransport(server.url, sleep=at_once)
+    return await sending.send(request, hosts=(HOST,), timeout=timeout)

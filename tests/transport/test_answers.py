@@ -7,9 +7,10 @@ import time
 import tracemalloc
 
 import pytest
+from attrs import evolve
 
 from adsunify.errors import ResponseLost
-from adsunify.transport import HttpTransport
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Request
 
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
@@ -153,16 +154,31 @@ async def test_retry_after_is_waited_for() -> None:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    async with (
-        serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server,
-        HttpTransport(server.url, sleep=sleep) as sending,
-    ):
-        await sending.send(READ, hosts=(HOST,))
+    async with serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
+        await HttpTransport(server.url, sleep=sleep).send(READ, hosts=(HOST,))
     assert waits == [3.0]
 
 
+async def test_each_try_of_a_read_is_signed_anew() -> None:
+    """X answers a nonce that it knows with 401."""
+    nonces = iter("abc")
+
+    def sign(request: Request) -> Request:
+        return evolve(request, headers={"x-nonce": next(nonces)})
+
+    async with serving(answering(answer(500), answer(503), OK)) as server:
+        sending = HttpTransport(server.url, sleep=_at_once)
+        assert (await sending.send(READ, hosts=(HOST,), sign=sign)).status == 200
+        assert [one.split(b"x-nonce: ")[1][:1] for one in server.requests] == [b"a", b"b", b"c"]
+
+
+async def _at_once(seconds: float) -> None:
+    """Nobody waits between tries."""
+
+
 async def test_repeats_stay_within_the_time() -> None:
-    async with serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server, HttpTransport(server.url) as one:
+    async with serving(answering(answer(429, b"{}", "Retry-After: 3"), OK)) as server:
+        one = HttpTransport(server.url)
         started = time.monotonic()
         assert (await one.send(READ, hosts=(HOST,), timeout=1.0)).status == 429
         assert time.monotonic() - started < 2.5

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.transport import HttpTransport, encoded
+from adsunify.http.encoding import encode_body
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Encoding, Request
 
 from .server import HOST, OK, answer, answering, serving
@@ -22,7 +23,7 @@ names = st.from_regex(r"[a-z_.\[\]-]{1,10}", fullmatch=True)
 
 @given(st.dictionaries(text, text, max_size=5))
 def test_a_form_is_read_back(fields: dict[str, str]) -> None:
-    content, content_type = encoded("form", fields)
+    content, content_type = encode_body("form", fields)
     assert content_type == "application/x-www-form-urlencoded"
     assert content is not None
     assert dict(parse_qsl(content.decode("ascii"), keep_blank_values=True)) == fields
@@ -37,7 +38,7 @@ def test_a_form_of_json_writes_only_objects_lists_and_flags_as_json() -> None:
         "targeting": {"geo": ["US"], "x": Decimal("1.50")},
         "list": [1, "a"],
     }
-    content, _ = encoded("form_json", body)
+    content, _ = encode_body("form_json", body)
     assert content is not None
     assert dict(parse_qsl(content.decode("ascii"))) == {
         "name": "a & b",
@@ -52,26 +53,26 @@ def test_a_form_of_json_writes_only_objects_lists_and_flags_as_json() -> None:
 @pytest.mark.parametrize("value", [{"a": 1}, [1], True, None, 1.5])
 def test_a_plain_form_and_multipart_hold_text_only(value: object) -> None:
     with pytest.raises(TypeError):
-        encoded("form", {"x": value})
+        encode_body("form", {"x": value})
     with pytest.raises(TypeError):
-        encoded("multipart", {"x": value})
+        encode_body("multipart", {"x": value})
 
 
 def test_json_keeps_exact_numbers_and_order() -> None:
-    content, content_type = encoded("json", {"b": Decimal("1.10"), "a": [10**30]})
+    content, content_type = encode_body("json", {"b": Decimal("1.10"), "a": [10**30]})
     assert (content, content_type) == (b'{"b":1.10,"a":[1000000000000000000000000000000]}', "application/json")
 
 
 def test_no_body_is_no_body() -> None:
-    assert encoded("none", {"ignored": 1}) == (None, None)
+    assert encode_body("none", {"ignored": 1}) == (None, None)
 
 
 @given(st.dictionaries(names, text, min_size=1, max_size=4))
 def test_multipart_is_read_back(fields: dict[str, str]) -> None:
-    content, content_type = encoded("multipart", fields)
+    content, content_type = encode_body("multipart", fields)
     assert content is not None
     assert content_type is not None
-    assert encoded("multipart", fields) == (content, content_type)
+    assert encode_body("multipart", fields) == (content, content_type)
     boundary = content_type.split("boundary=")[1]
     assert content.endswith(f"--{boundary}--\r\n".encode())
     found = {}
@@ -87,11 +88,12 @@ def test_multipart_is_read_back(fields: dict[str, str]) -> None:
 @pytest.mark.parametrize("name", ['a"', "a\r\nb", "", "\u00e9"])
 def test_a_field_name_that_cannot_be_written_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="field name"):
-        encoded("multipart", {name: "x"})
+        encode_body("multipart", {name: "x"})
 
 
 async def _line(request: Request) -> bytes:
-    async with serving(answering(OK)) as server, HttpTransport(server.url) as sending:
+    async with serving(answering(OK)) as server:
+        sending = HttpTransport(server.url)
         await sending.send(request, hosts=(HOST,))
         return server.requests[0]
 
@@ -140,7 +142,8 @@ async def test_headers_are_the_requests_over_our_own(
 async def test_a_download_brings_bytes_and_its_error_json() -> None:
     request = Request("GET", f"https://{HOST}/r.csv", answer="bytes")
     script = answering(answer(200, b"a,b\n"), answer(404, b'{"e":1}'))
-    async with serving(script) as server, HttpTransport(server.url) as sending:
+    async with serving(script) as server:
+        sending = HttpTransport(server.url)
         found = await sending.send(request, hosts=(HOST,))
         problem = await sending.send(request, hosts=(HOST,))
     assert (found.state, found.body) == ("bytes", b"a,b\n")

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adsunify import fetch as module
 from adsunify.errors import InvalidInput, RequestNotSent
-from adsunify.fetch import Destination, FetchError, checked_address, destination, fetch, public
-from adsunify.transport import HttpTransport
+from adsunify.http import safe_fetch as module
+from adsunify.http.safe_fetch import Destination, FetchError, checked_address, destination, fetch, public
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Request
 
 from .certificates import Authority
@@ -266,7 +266,8 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
     request = Request("DELETE", f"https://{HOST}/x", nature="write")
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
-    async with listener, HttpTransport(url, tls=authority.trusting()) as sending, HttpTransport(url) as distrusting:
+    async with listener:
+        sending, distrusting = HttpTransport(url, tls=authority.trusting()), HttpTransport(url)
         for _ in range(3):
             assert (await sending.send(request, hosts=(HOST,))).status == 200
         with pytest.raises(RequestNotSent) as problem:

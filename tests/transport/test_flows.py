@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
-from adsunify.transport import HttpTransport, run_flow
+from adsunify.http.transport import HttpTransport
+from adsunify.reading import run_flow_async
 from adsunify.wire import Flow, Request, Response, Wait
 
 from .server import HOST, answer, answering, serving
@@ -29,7 +30,7 @@ async def test_a_flow_asks_waits_and_returns() -> None:
         second = yield READ
         return [first.body, waited.state, second.body]
 
-    assert await run_flow(flow(), _answers, sleep=sleep) == [{"url": READ.url}, "empty", {"url": READ.url}]
+    assert await run_flow_async(flow(), _answers, sleep=sleep) == [{"url": READ.url}, "empty", {"url": READ.url}]
     assert waits == [2.5]
 
 
@@ -43,8 +44,9 @@ async def test_a_flow_over_http() -> None:
                 return pages
 
     script = answering(*(answer(200, body) for body in (b'{"last":false}', b'{"last":false}', b'{"last":true}')))
-    async with serving(script) as server, HttpTransport(server.url) as sending:
-        assert await run_flow(flow(), lambda request: sending.send(request, hosts=(HOST,))) == 3
+    async with serving(script) as server:
+        sending = HttpTransport(server.url)
+        assert await run_flow_async(flow(), lambda request: sending.send(request, hosts=(HOST,))) == 3
 
 
 @pytest.mark.parametrize("problem", [RequestNotSent("refused"), ResponseLost("reset"), ProviderError("no")])
@@ -63,9 +65,9 @@ async def test_a_failure_is_raised_inside_the_flow_which_may_handle_it(problem: 
         yield READ
         return "fine"
 
-    assert await run_flow(optional(), fails) == f"a warning: {problem.message}"
+    assert await run_flow_async(optional(), fails) == f"a warning: {problem.message}"
     with pytest.raises(ProviderError) as found:
-        await run_flow(needed(), fails)
+        await run_flow_async(needed(), fails)
     assert found.value is problem
 
 
@@ -82,7 +84,7 @@ async def test_a_failure_may_be_followed_by_another_question() -> None:
             response = yield Request("GET", f"https://{HOST}/y")
         return str(response.body["url"])
 
-    assert await run_flow(flow(), fails_once) == f"https://{HOST}/y"
+    assert await run_flow_async(flow(), fails_once) == f"https://{HOST}/y"
 
 
 async def test_a_flow_that_writes_is_refused_and_closed() -> None:
@@ -96,5 +98,5 @@ async def test_a_flow_that_writes_is_refused_and_closed() -> None:
             closed = True
 
     with pytest.raises(ValueError, match="only reads"):
-        await run_flow(flow(), _answers)
+        await run_flow_async(flow(), _answers)
     assert closed

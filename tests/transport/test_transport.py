@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 import time
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import httpcore
 import pytest
+from attrs import evolve
 
-from adsunify import transport
 from adsunify.errors import InvalidInput, RequestNotSent, ResponseLost
-from adsunify.transport import HttpTransport
+from adsunify.http import backend, transport
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Request
 
 from .certificates import Authority
@@ -28,9 +31,9 @@ Act = Callable[[Connection], Awaitable[None]]
 async def test_a_refused_connection_is_not_sent() -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
-        async with HttpTransport(f"http://127.0.0.1:{closed.getsockname()[1]}") as sending:
-            with pytest.raises(RequestNotSent) as problem:
-                await sending.send(WRITE, hosts=(HOST,))
+        sending = HttpTransport(f"http://127.0.0.1:{closed.getsockname()[1]}")
+        with pytest.raises(RequestNotSent) as problem:
+            await sending.send(WRITE, hosts=(HOST,))
     assert problem.value.outcome == "not_applied"
 
 
@@ -42,9 +45,9 @@ async def test_a_connection_that_never_opens_is_not_sent() -> None:
         for filling in (first, second):
             filling.setblocking(False)
             filling.connect_ex(full.getsockname())
-        async with HttpTransport(f"http://127.0.0.1:{full.getsockname()[1]}") as sending:
-            with pytest.raises(RequestNotSent):
-                await sending.send(WRITE, hosts=(HOST,), timeout=0.3)
+        sending = HttpTransport(f"http://127.0.0.1:{full.getsockname()[1]}")
+        with pytest.raises(RequestNotSent):
+            await sending.send(WRITE, hosts=(HOST,), timeout=0.3)
 
 
 async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +57,8 @@ async def test_waiting_for_a_free_connection_is_not_sent(monkeypatch: pytest.Mon
         await connection.request()
         await asyncio.sleep(30)
 
-    async with serving(silent) as server, HttpTransport(server.url) as sending:
+    async with serving(silent) as server:
+        sending = HttpTransport(server.url)
         first = asyncio.create_task(sending.send(WRITE, hosts=(HOST,), timeout=1.0))
         await asyncio.sleep(0.1)
         with pytest.raises(RequestNotSent):
@@ -231,7 +235,8 @@ async def test_a_cancelled_write_is_cancelled_and_its_connection_not_used_again(
             await asyncio.sleep(30)
         await connection.say(OK)
 
-    async with serving(act) as server, HttpTransport(server.url) as sending:
+    async with serving(act) as server:
+        sending = HttpTransport(server.url)
         task = asyncio.create_task(sending.send(WRITE, hosts=(HOST,)))
         await asyncio.sleep(0.1)
         task.cancel()
@@ -244,123 +249,184 @@ async def test_a_cancelled_write_is_cancelled_and_its_connection_not_used_again(
 # -- connections --------------------------------------------------------------------------------------------------
 
 
-async def test_a_connection_is_used_again() -> None:
-    async with serving(answering(OK)) as server, HttpTransport(server.url) as sending:
-        for _ in range(5):
-            await sending.send(WRITE, hosts=(HOST,))
-        assert (server.connections, len(server.requests)) == (1, 5)
+@pytest.mark.parametrize("nature", ["write", "read_once"])
+async def test_what_must_not_be_repeated_has_a_connection_that_is_closed_after_its_answer(nature: str) -> None:
+    closed: list[int] = []
+
+    async def act(connection: Connection) -> None:
+        await connection.request()
+        await connection.say(OK)
+        await connection.reader.read()
+        closed.append(connection.number)
+
+    request = evolve(WRITE, nature=nature)
+    async with serving(act) as server:
+        sending = HttpTransport(server.url)
+        async with sending.pool() as pool:
+            for number in range(1, 4):
+                await sending.send(request, hosts=(HOST,), pool=pool)
+                async with asyncio.timeout(5):
+                    while number not in closed:
+                        await asyncio.sleep(0.01)
 
 
-async def test_a_connection_that_the_server_closed_while_idle_is_not_used_for_a_write() -> None:
+async def test_reads_share_the_connections_of_their_pool_and_of_no_other() -> None:
+    async with serving(answering(OK)) as server:
+        sending = HttpTransport(server.url)
+        for opened in (1, 2):
+            async with sending.pool() as pool:
+                for _ in range(3):
+                    await sending.send(READ, hosts=(HOST,), pool=pool)
+            assert server.connections == opened
+
+
+async def test_a_pooled_connection_that_the_server_closed_costs_a_read_nothing() -> None:
     async def act(connection: Connection) -> None:
         await connection.request()
         await connection.say(OK)  # and closes
 
-    async with serving(act) as server, HttpTransport(server.url) as sending:
-        for _ in range(3):
-            assert (await sending.send(WRITE, hosts=(HOST,))).status == 200
-            await asyncio.sleep(0.05)
-        assert (server.connections, len(server.requests)) == (3, 3)
+    async with serving(act) as server:
+        sending = HttpTransport(server.url)
+        async with sending.pool() as pool:
+            for _ in range(3):
+                assert (await sending.send(READ, hosts=(HOST,), pool=pool)).status == 200
+                await asyncio.sleep(0.05)
 
 
-async def test_a_connection_closed_upon_the_next_write_is_lost_not_repeated() -> None:
-    """The close crosses the write on the wire: the one case that looking cannot prevent."""
-
-    async def act(connection: Connection) -> None:
-        await connection.request()
-        await connection.say(OK)
-        await connection.reader.read(1)
-
-    async with serving(act) as server, HttpTransport(server.url) as sending:
-        await sending.send(WRITE, hosts=(HOST,))
-        with pytest.raises(ResponseLost):
-            await sending.send(WRITE, hosts=(HOST,))
-        assert (server.connections, len(server.requests)) == (1, 1)
-
-
-async def test_an_idle_connection_is_given_up_early(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "IDLE_SECONDS", 0.1)
-    async with serving(answering(OK)) as server, HttpTransport(server.url) as sending:
-        await sending.send(WRITE, hosts=(HOST,))
-        await asyncio.sleep(0.2)
-        await sending.send(WRITE, hosts=(HOST,))
-        assert server.connections == 2
-
-
-async def test_what_comes_unasked_on_an_idle_connection_is_no_answer() -> None:
-    """An answer that is sent twice must not become the answer to the next write."""
-
-    async def act(connection: Connection) -> None:
-        await connection.request()
-        await connection.say(OK)
-        await asyncio.sleep(0.05)
-        await connection.say(OK)
-        await connection.request()
-        await connection.say(answer(200, b'{"id":"888"}'))
-
-    async with serving(act) as server, HttpTransport(server.url) as sending:
-        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
-        await asyncio.sleep(0.2)
-        await sending.send(WRITE, hosts=(HOST,))
-        assert server.connections == 2
-
-
-async def test_an_answer_that_came_twice_at_once_is_not_the_answer_to_the_next_write() -> None:
-    async with serving(answering(OK + OK)) as server, HttpTransport(server.url) as sending:
-        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
-        with pytest.raises(ResponseLost, match="before"):
-            await sending.send(WRITE, hosts=(HOST,))
-        assert server.connections == 1
-        await sending.send(WRITE, hosts=(HOST,))
-        assert server.connections == 2
-
-
-@pytest.mark.parametrize("pause", [0.0, 0.2])
-async def test_a_second_answer_behind_a_long_first_one_is_not_the_answer_to_the_next_write(pause: float) -> None:
-    """The first fills exactly what is taken at a time (64 KiB): the second waits in a buffer that is no socket's."""
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
-    length = 64 * 1024 - len(head % 10_000)
-    long = head % length + b'{"id":"777"}'.ljust(length)
+@pytest.mark.parametrize("late", [None, 0.0, 0.002, 0.01, 0.05])
+@pytest.mark.parametrize("length", [12, 16 * 1024, 64 * 1024])
+async def test_a_copy_of_an_answer_is_not_the_answer_to_the_next_write(late: float | None, length: int) -> None:
+    """``late``: seconds between an answer and its copy, which come together where it is None."""
 
     async def act(connection: Connection) -> None:
         while True:
             await connection.request()
-            first = len(connection.requests) == 1
-            await connection.say(long + answer(400, b'{"error":{}}') if first else answer(200, b'{"id":"888"}'))
+            told = answer(200, b'{"id":"%d"}'.ljust(length) % len(connection.requests))
+            await connection.say(told + told if late is None else told)
+            if late is not None:
+                await asyncio.sleep(late)
+                await connection.say(told)
 
-    async with serving(act) as server, HttpTransport(server.url) as sending:
-        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
-        await asyncio.sleep(pause)
-        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
-        assert server.connections == 2
+    async with serving(act) as server:
+        sending = HttpTransport(server.url)
+        for number in range(1, 6):
+            assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": str(number)}
 
 
-@pytest.mark.parametrize("length", [100, 16 * 1024, 64 * 1024])  # of a record, and of what is taken at a time
-async def test_nor_is_one_that_came_over_tls(length: int, tmp_path: Path) -> None:
-    authority, connections = Authority(tmp_path), 0
-    head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
-    content = b'{"id":"777"}'.ljust(length - len(head % length))
+# -- when a request leaves ----------------------------------------------------------------------------------------
+
+
+async def _once_over_tls(tmp_path: Path, check: Callable[[list[bytes]], None]) -> list[bytes]:
+    """Send a write over TLS; ``check`` is given what the server has read so far. Returns what it read in the end."""
+    authority, read = Authority(tmp_path), list[bytes]()
+    shaken = asyncio.Event()
 
     async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal connections
-        connections += 1
-        twice = head % len(content) + content + answer(400, b'{"error":{}}')
-        said = twice if connections == 1 else answer(200, b'{"id":"888"}')
-        with suppress(asyncio.IncompleteReadError, ConnectionError):
-            while await reader.readuntil(b"\r\n\r\n"):
-                writer.write(said)
-                await writer.drain()
+        shaken.set()
+        with suppress(ConnectionError):
+            while data := await reader.read(1024):
+                read.append(data)
+                if data.endswith(b'{"name":"x"}'):
+                    writer.write(OK)
         writer.close()
 
     listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=authority.server("localhost"))
     url = f"https://localhost:{listener.sockets[0].getsockname()[1]}"
-    async with listener, HttpTransport(url, tls=authority.trusting()) as sending:
-        assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "777"}
-        await asyncio.sleep(0.1)
+    async with listener:
         try:
-            assert (await sending.send(WRITE, hosts=(HOST,))).body == {"id": "888"}
-        except ResponseLost as problem:  # what lay in the parser already is found there
-            assert "before" in str(problem)
+            await HttpTransport(url, tls=authority.trusting()).send(WRITE, hosts=(HOST,), check=lambda: check(read))
+        finally:
+            await asyncio.wait_for(shaken.wait(), 5)  # the handshake was over
+            await asyncio.sleep(0.05)
+    return read
+
+
+async def test_the_check_is_asked_once_after_the_handshake_and_before_the_first_byte(tmp_path: Path) -> None:
+    seen: list[list[bytes]] = []
+    read = await _once_over_tls(tmp_path, lambda read: seen.append(list(read)))
+    assert seen == [[]]
+    assert b"".join(read).startswith(b"POST /network.example/v1/things HTTP/1.1\r\n")
+
+
+async def test_what_the_check_refuses_stays_here(tmp_path: Path) -> None:
+    read: list[bytes] = []
+
+    def refuse(so_far: list[bytes]) -> None:
+        nonlocal read
+        read = so_far
+        raise RequestNotSent("The lease ended.")
+
+    with pytest.raises(RequestNotSent, match="lease") as problem:
+        await _once_over_tls(tmp_path, refuse)
+    assert (read, problem.value.outcome) == ([], "not_applied")
+
+
+async def test_a_failure_is_lost_where_the_backend_saw_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """httpcore would have found another way to the network: then nothing is known of what left."""
+
+    async def elsewhere(*_: object) -> None:
+        raise httpcore.ConnectError("by another way")
+
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", elsewhere)
+    with pytest.raises(ResponseLost):
+        await HttpTransport("http://127.0.0.1:9").send(WRITE, hosts=(HOST,))
+
+
+async def test_an_error_of_httpcore_after_the_first_byte_is_lost_whatever_its_class() -> None:
+    """Events and classes of errors are httpcore's own; what counts is that a byte may have left."""
+
+    async def fails(stream: object, max_bytes: int, timeout: float | None = None) -> bytes:
+        raise httpcore.ConnectError("it says that it could not connect")
+
+    async with serving(answering(OK)) as server:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(backend.NetworkStream, "read", fails)
+            with pytest.raises(ResponseLost):
+                await send(server, WRITE)
+
+
+# -- a loop that was blocked --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _answering_thread(blocked: threading.Event) -> Iterator[str]:
+    """A server that needs no event loop; it answers once ``blocked`` is set."""
+
+    def serve() -> None:
+        with suppress(OSError):
+            connection, _ = listener.accept()
+            with connection:
+                while not connection.recv(65_536).endswith(b'{"name":"x"}'):
+                    pass
+                asked.set()
+                blocked.wait(10)
+                connection.sendall(OK)
+
+    asked = threading.Event()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            blocked.set()
+            listener.close()
+            thread.join(10)
+
+
+async def test_an_answer_that_came_while_the_loop_was_blocked_is_read() -> None:
+    blocked = threading.Event()
+    with _answering_thread(blocked) as url:
+        task = asyncio.create_task(HttpTransport(url).send(WRITE, hosts=(HOST,), timeout=0.5))
+        await asyncio.sleep(0.2)
+        blocked.set()
+        time.sleep(1.5)  # the answer comes at once, and the deadline passes
+        assert (await task).body == {"id": "777"}
+
+
+async def test_a_deadline_that_passes_while_somebody_looks_ends_the_request() -> None:
+    with _answering_thread(threading.Event()) as url, pytest.raises(ResponseLost, match="too long"):
+        await HttpTransport(url).send(WRITE, hosts=(HOST,), timeout=0.5)
 
 
 async def test_a_redirect_is_an_answer() -> None:
@@ -396,10 +462,10 @@ async def test_downloads_from_elsewhere_go_to_the_simulated_networks_too() -> No
 
 
 async def test_downloads_from_elsewhere_go_through_the_guard() -> None:
-    async with HttpTransport() as sending:
-        for url in ("https://127.0.0.1/r", "https://localhost/r", "https://files.example:444/r"):
-            with pytest.raises(RequestNotSent, match="Only https on port 443"):
-                await sending.send(Request("GET", url, signed=False), hosts=(HOST,))
+    sending = HttpTransport()
+    for url in ("https://127.0.0.1/r", "https://localhost/r", "https://files.example:444/r"):
+        with pytest.raises(RequestNotSent, match="Only https on port 443"):
+            await sending.send(Request("GET", url, signed=False), hosts=(HOST,))
 
 
 def test_nothing_of_the_environment_is_heeded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,7 @@ import signal
 import sys
 from typing import Any
 
-from adsunify.exchange import Line
-from adsunify.messages import Answer
+from adsunify.http.backend import NetworkStream
 from adsunify.service import delivering
 from adsunify.service.delivering import Worker
 from adsunify.service.opening import open_service
@@ -42,13 +41,11 @@ class Fate:
 
 def doomed(fate: Fate, store: Store) -> type[Worker]:
     """The worker, its points in the hands of fate."""
-    ask, fetch, write = Line.ask, delivering.fetch, store.write
+    read, fetch, write = NetworkStream.read, delivering.fetch, store.write
 
-    async def asked(line: Line, *args: Any) -> Answer:
-        asking = asyncio.create_task(ask(line, *args))
-        await asyncio.sleep(0)  # by now it is with the kernel
-        fate.passes("sent")
-        return await asking
+    async def reading(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
+        fate.passes("sent")  # the answer is read after the whole request was written
+        return await read(stream, *args, **more)
 
     async def fetched(*args: Any, **more: Any) -> Any:
         answer = await fetch(*args, **more)
@@ -65,7 +62,7 @@ def doomed(fate: Fate, store: Store) -> type[Worker]:
         return result
 
     store.write = written  # type: ignore[method-assign, assignment] # a point to die at
-    Line.ask = asked  # type: ignore[method-assign, assignment] # a point to die at
+    NetworkStream.read = reading  # type: ignore[method-assign] # a point to die at
     delivering.fetch = fetched  # type: ignore[assignment] # a point to die at
 
     class Doomed(Worker):

@@ -10,11 +10,11 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import httpcore
 import pytest
 
 from adsunify.errors import InvalidInput
-from adsunify.exchange import Line, Lines
-from adsunify.fetch import FetchError, fetch, public, resolve
+from adsunify.http.safe_fetch import FetchError, fetch, public, resolve
 from adsunify.service import webhooks
 from tests.transport.test_fetch import RANGES
 
@@ -52,12 +52,16 @@ class Door:
         self.canary, self.visits = canary, 0
         self.addresses: list[str] = []
 
-    async def opened(self, address: str, port: int, name: str, tls: Any) -> Line:
-        self.addresses.append(address)
-        if not ipaddress.ip_address(address).is_loopback:
-            raise ConnectionRefusedError("nothing leaves this machine")
-        _, line = await asyncio.get_running_loop().create_connection(Line, "127.0.0.1", self.canary)
-        return line
+    def patch(self, patch: pytest.MonkeyPatch) -> None:
+        connect = httpcore.AnyIOBackend.connect_tcp
+
+        async def connect_tcp(sockets: httpcore.AnyIOBackend, host: str, port: int, *more: Any) -> Any:
+            self.addresses.append(host)
+            if not ipaddress.ip_address(host).is_loopback:
+                raise httpcore.ConnectError("nothing leaves this machine")
+            return await connect(sockets, "127.0.0.1", self.canary, *more)
+
+        patch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect_tcp)
 
 
 @asynccontextmanager
@@ -68,7 +72,7 @@ async def guarded(patch: pytest.MonkeyPatch) -> AsyncIterator[Door]:
 
     listener = await asyncio.start_server(visited, "127.0.0.1", 0)
     door = Door(listener.sockets[0].getsockname()[1])
-    patch.setattr(Line, "opened", door.opened)
+    door.patch(patch)
     async with listener:
         yield door
 
@@ -174,14 +178,13 @@ async def test_ten_thousand_rebinding_answers_reach_nobody(door: Door) -> None:
     """The address that is checked is the one that is connected to, and no answer is asked for twice."""
     draw = random.Random(time.time_ns())
     told = 0
-    lines = Lines()
     while told < 10_000:
         for answer in _answers(draw):
             told += 1
             names = Names(*answer)
             before = len(door.addresses)
             with pytest.raises(FetchError) as failed:
-                await fetch(HOOK, method="POST", content=b"{}", resolving=names, lines=draw.choice((None, lines)))
+                await fetch(HOOK, method="POST", content=b"{}", resolving=names)
             clean = all(address in PUBLIC for address in answer)
             assert failed.value.reason == ("unreachable" if clean else "refused"), answer
             assert names.asked == 1

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import adsunify
-from adsunify import fetch, transport
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.transport import HttpTransport
+from adsunify.http import safe_fetch, transport
+from adsunify.http.transport import HttpTransport
 from adsunify.wire import Request
 
 from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
@@ -20,13 +20,13 @@ from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
 ROOT = Path(adsunify.__file__).parents[1]
 CONNECTING = {
     *("AsyncClient", "Client", "AsyncHTTPTransport", "HTTPTransport", "ClientSession", "TCPConnector"),
+    *("AsyncConnectionPool", "ConnectionPool", "AnyIOBackend", "connect_tcp"),
     *("urlopen", "urlretrieve", "HTTPConnection", "HTTPSConnection", "open_connection", "open_unix_connection"),
     *("create_connection", "create_datagram_endpoint", "create_unix_connection", "sock_connect", "connect_ex"),
 }
 """What opens a connection to somewhere, by the name it is called by."""
 CLIENTS = {
-    "adsunify/exchange.py": "the guarded fetch's own connections",
-    "adsunify/transport.py": "the networks' declared hosts",
+    "adsunify/http/backend.py": "the networks' declared hosts, and addresses that were checked",
     "adsunify/client/doors.py": "a developer's own server",
     "adsunify/cli/consent.py": "the simulated networks' consent pages, on loopback",
 }
@@ -98,10 +98,11 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
     names = Names()
 
     async def fetched(url: str, **more: Any) -> Any:
-        return await fetch.fetch(url, resolving=names, **more)
+        return await safe_fetch.fetch(url, resolving=names, **more)
 
     monkeypatch.setattr(transport, "fetch", fetched)
-    async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
+    async with guarded(monkeypatch) as door:
+        sending = HttpTransport(sleep=_at_once)
         for address in NOT_PUBLIC:
             for names.addresses in ((address,), (PUBLIC[0], address)):
                 with pytest.raises(RequestNotSent, match="not public"):
@@ -114,7 +115,8 @@ async def test_a_link_of_a_network_is_guarded(monkeypatch: pytest.MonkeyPatch) -
 
 
 async def test_what_is_signed_goes_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with guarded(monkeypatch) as door, HttpTransport(sleep=_at_once) as sending:
+    async with guarded(monkeypatch) as door:
+        sending = HttpTransport(sleep=_at_once)
         for changed in ({"signed": True}, {"nature": "write", "signed": False}):
             request = Request("GET", REPORT.url, **changed)  # type: ignore[arg-type] # members of a request
             with pytest.raises(RequestNotSent, match="not a host of the network"):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 
-from adsunify.exchange import Line
+from adsunify.http.backend import NetworkStream
 from adsunify.service import delivering
 from adsunify.service.delivering import ANSWER_BYTES
 
@@ -15,7 +17,7 @@ from .receiving import Hostile, Misbehaviour, endless_body, misbehaving, receivi
 from .world import World
 
 TIMEOUT = 0.6
-SLOW: dict[str, Misbehaviour] = {"silent": silent, "slow head": slow_head, "slow body": slow_body}
+SLOW: dict[str, Misbehaviour] = {"silent": silent, "slow head": slow_head}
 
 
 @pytest.fixture
@@ -37,13 +39,14 @@ async def test_an_attempt_ends_in_time(shop: World, hurried: None, name: str) ->
 
 async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    updated = Line.buffer_updated
+    reading = NetworkStream.read
 
-    def counting(line: Line, nbytes: int) -> None:
-        read.append(nbytes)
-        updated(line, nbytes)
+    async def counting(stream: NetworkStream, *args: Any, **more: Any) -> bytes:
+        data = await reading(stream, *args, **more)
+        read.append(len(data))
+        return data
 
-    monkeypatch.setattr(Line, "buffer_updated", counting)
+    monkeypatch.setattr(NetworkStream, "read", counting)
     async with misbehaving(endless_body) as hostile, shop.working():
         webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
         await shop.happen()
@@ -51,6 +54,38 @@ async def test_of_an_endless_answer_no_more_than_64_kib_are_read(shop: World, mo
         (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
     assert (delivery["status"], attempt["statusCode"]) == ("succeeded", 200)
     assert 32 * 1024 < sum(read) <= ANSWER_BYTES
+
+
+def _told(head: str, body: bytes) -> Misbehaviour:
+    """200 with these headers, a body that does not fit them, and the end of the connection."""
+
+    async def act(hostile: Hostile, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(f"HTTP/1.1 200 OK\r\n{head}\r\n\r\n".encode() + body)
+        await writer.drain()
+        await asyncio.sleep(0.05)
+
+    return act
+
+
+BODIES: dict[str, Misbehaviour] = {
+    "slow": slow_body,
+    "truncated": _told("Content-Length: 100", b"ok"),
+    "no gzip": _told("Content-Encoding: gzip", b"ok"),
+    "half a gzip": _told("Content-Encoding: gzip", gzip.compress(b"ok" * 100)[:-9]),
+    "an unknown encoding": _told("Content-Encoding: br", b"ok"),
+    "broken chunks": _told("Transfer-Encoding: chunked", b"nonsense\r\n"),
+    "too long when inflated": _told("Content-Encoding: gzip", gzip.compress(b" " * 10_000_000)),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+async def test_any_2xx_is_an_acknowledgement_whatever_its_body(shop: World, hurried: None, name: str) -> None:
+    async with misbehaving(BODIES[name]) as hostile, shop.working():
+        webhook_id = (await shop.subscribed(hostile.url))["webhookId"]
+        await shop.happen()
+        delivery = await shop.settled(webhook_id)
+        (attempt,) = await shop.attempts(webhook_id, delivery["deliveryId"])
+    assert (delivery["status"], attempt["statusCode"], attempt["error"], hostile.got) == ("succeeded", 200, None, 1)
 
 
 async def test_the_others_do_not_wait(shop: World) -> None:

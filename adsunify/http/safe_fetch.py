@@ -1,9 +1,10 @@
 """The one fetch for every address that is not a network's own: webhook destinations, report downloads, client metadata.
 
-Such an address comes from outside, so it is held against rules before and while it is used: https on port 443, a host
-name (never a literal address in any spelling), no credentials, no fragment; every IPv4 address behind the name public;
-the connection goes to exactly the address that was checked, while TLS still verifies the name; no redirect is
-followed; the answer is bounded in size (after inflating) and in time. No proxy and no environment variable is heeded.
+Such an address comes from outside and is checked before and while it is used: https on port 443, a host name (never a
+literal address in any spelling), no credentials, no fragment; every IPv4 address behind the name is public; the
+connection goes to exactly the address that was checked, while TLS still verifies the name; no redirect is followed;
+the answer is bounded in size (after inflating) and in time. Proxies and environment variables are ignored. Each fetch
+has a connection that is closed after the answer.
 
 Raises :class:`FetchError`, whose ``reason`` says what happened.
 """
@@ -15,21 +16,26 @@ import re
 import socket
 import ssl
 import zlib
-from collections.abc import AsyncIterable, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Literal
 from urllib.parse import urlsplit
 
+import httpcore
 import httpx
 from attrs import frozen
 
-from .errors import AdsunifyError, InvalidInput, refused
-from .exchange import Line, LineLost, Lines
-from .messages import Answer, Body
+from adsunify.errors import AdsunifyError, InvalidInput, refused
+
+from .backend import PROGRESS, PoolTransport, Progress, describe
+from .deadline import patient_timeout
+from .encoding import read_limited
 
 LONGEST_ADDRESS = 2_000
-CONNECT_SECONDS = 10.0
+HEAD_BYTES = 16 * 1024
+"""An answer may have so many bytes beyond the limit of its body."""
 
 # Not ipaddress.is_global: on the Pythons we support it calls multicast and a part of 192.0.0.0/24 global.
 NOT_PUBLIC = tuple(
@@ -63,6 +69,8 @@ _ADDRESS = re.compile(
     re.I | re.ASCII,  # else two letters that are no ASCII match those they resemble
 )
 
+HTTP_ERRORS = (httpcore.NetworkError, httpcore.ProtocolError, httpcore.TimeoutException)
+"""What a request over httpcore may raise."""
 Reason = Literal["refused", "unresolved", "unreachable", "timeout", "lost", "too_large"]
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 
@@ -92,7 +100,7 @@ class Destination:
 
 @frozen
 class Fetched:
-    """What came back: header names in lower case; ``cut`` where the answer was longer than the limit."""
+    """What came back: header names in lower case; ``cut`` where ``content`` is not all of the answer."""
 
     status: int
     headers: Mapping[str, str]
@@ -167,98 +175,68 @@ async def fetch(
     exempt: Collection[str] = (),
     resolving: Resolve = resolve,
     tls: ssl.SSLContext | None = None,
-    lines: Lines | None = None,
 ) -> Fetched:
     """Fetch an address from outside, once, within ``timeout`` seconds in all; raises FetchError.
 
-    An answer of more than ``limit`` bytes is an error, or with ``cut`` is cut there. A redirect is returned as it is.
-    ``lines``: kept connections, for a caller who may be heard twice: where the other side gave one up at the very
-    moment, the request goes out again.
+    An answer of more than ``limit`` bytes is an error, or with ``cut`` is cut there. With ``cut`` the status counts
+    whatever becomes of the body: it is empty where it ends early, takes too long, or is not what its encoding says.
+    A redirect is returned as it is.
     """
     try:
         where = destination(url, exempt)
     except InvalidInput as problem:
         raise FetchError("refused", problem.issues[0].message) from None
-    asked = _Asked(method, _headers(where, headers or {}), content, limit)
+    progress = Progress()
     try:
-        async with asyncio.timeout(timeout):
-            answer = await _answered(where, asked, resolving, tls, lines)
-    except TimeoutError:
-        raise FetchError("timeout", f"{where.host} did not answer within {timeout:g} seconds.") from None
-    except zlib.error:
-        raise FetchError("lost", f"The answer of {where.host} is not what its encoding says.") from None
-    except LineLost as problem:
-        raise FetchError("lost", f"The connection to {where.host} was lost.") from problem
-    if not answer.whole and not cut:
-        raise FetchError("too_large", f"The answer of {where.host} is larger than {limit} bytes.")
-    return Fetched(answer.status, answer.headers, answer.content, not answer.whole)
+        async with patient_timeout(asyncio.get_running_loop().time() + timeout):
+            address = await checked_address(where.host, resolving) if where.guarded else None
+            request = _request(where, method, headers or {}, content, progress)
+            over = PoolTransport(tls or _verifying(), address=address, room=limit + HEAD_BYTES)
+            try:
+                return await _exchange(over, request, progress, limit, cut)
+            finally:
+                with suppress(OSError, httpcore.NetworkError):
+                    await over.aclose()
+    except (TimeoutError, *HTTP_ERRORS, zlib.error) as problem:
+        if cut and progress.status is not None:
+            return Fetched(progress.status, progress.headers, b"", cut=True)
+        raise _error(where.host, problem, progress, timeout) from problem
 
 
-@frozen
-class _Asked:
-    method: str
-    headers: Sequence[tuple[str, str]]
-    content: bytes | None
-    limit: int
-
-
-def _headers(where: Destination, more: Mapping[str, str]) -> Sequence[tuple[str, str]]:
+def _request(
+    where: Destination, method: str, more: Mapping[str, str], content: bytes | None, progress: Progress
+) -> httpx.Request:
+    """The request; raises FetchError where it cannot be written."""
     default_port = (where.scheme, where.port) in (("https", 443), ("http", 80))
-    host = where.host if default_port else f"{where.host}:{where.port}"
-    given = {name.lower() for name in more}
-    own = {"Host": host, "Accept": "*/*", "Accept-Encoding": "gzip", "User-Agent": "adsunify"}
-    return [*((name, value) for name, value in own.items() if name.lower() not in given), *more.items()]
-
-
-async def _answered(
-    where: Destination, asked: _Asked, resolving: Resolve, tls: ssl.SSLContext | None, lines: Lines | None
-) -> Answer:
-    place = (where.scheme, where.host, where.port)
-    while lines is not None and (line := lines.take(place)) is not None:
-        try:
-            return await _over(line, where, asked, lines)
-        except LineLost as problem:
-            if problem.heard:
-                raise
-            # the other side had closed it meanwhile; whoever keeps connections may be heard twice
-    return await _over(await _opened(where, resolving, tls), where, asked, lines)
-
-
-async def _opened(where: Destination, resolving: Resolve, tls: ssl.SSLContext | None) -> Line:
-    """A connection to exactly the address that was checked."""
-    address = await checked_address(where.host, resolving) if where.guarded else where.host
-    verifying = (tls or _verifying()) if where.scheme == "https" else None
+    name = f"[{where.host}]" if ":" in where.host else where.host
+    host = name if default_port else f"{name}:{where.port}"
+    url = f"{where.scheme}://{host}"
+    headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
+    headers |= {name.lower(): value for name, value in more.items()}
+    extensions = {"target": where.target.encode("ascii"), PROGRESS: progress}
     try:
-        async with asyncio.timeout(CONNECT_SECONDS):
-            return await Line.opened(address, where.port, where.host, verifying)
-    except (OSError, ssl.SSLError) as problem:  # a TimeoutError is an OSError
-        reason = str(problem) or "it took too long"
-        raise FetchError("unreachable", f"{where.host} cannot be reached: {reason}") from problem
-
-
-async def _over(line: Line, where: Destination, asked: _Asked, lines: Lines | None) -> Answer:
-    try:
-        answer = await line.ask(asked.method, where.target, asked.headers, asked.content, asked.limit)
-    except ValueError:
+        return httpx.Request(method, url, headers=headers, content=content, extensions=extensions)
+    except (ValueError, httpx.InvalidURL):
         raise FetchError("refused", f"A request to {where.host} cannot be written.") from None
-    finally:
-        if lines is None:
-            line.close()
-        else:
-            lines.keep((where.scheme, where.host, where.port), line)
-    return answer
 
 
-async def bounded(response: httpx.Response, limit: int) -> tuple[bytearray, bool]:
-    """The body of an answer of httpx, inflated, at most ``limit`` bytes of it; and whether that is all of it.
+async def _exchange(over: PoolTransport, request: httpx.Request, progress: Progress, limit: int, cut: bool) -> Fetched:
+    response = await over.handle_async_request(request)
+    progress.status, progress.headers = response.status_code, dict(response.headers.items())
+    content, whole = await read_limited(response, limit)
+    if not whole and not cut:
+        raise FetchError("too_large", f"The answer of {request.url.host} is larger than {limit} bytes.")
+    return Fetched(response.status_code, progress.headers, bytes(content), not whole)
 
-    Raises zlib.error where the body is not what its Content-Encoding says, or ends too early.
-    """
-    stream = response.stream
-    assert isinstance(stream, AsyncIterable)
-    body = Body(response.headers.get("content-encoding", "identity"), limit)
-    async for chunk in stream:
-        if not body.append(chunk):
-            return body.content, False
-    body.end()
-    return body.content, True
+
+def _error(host: str, problem: Exception, progress: Progress, timeout: float) -> FetchError:
+    """The error that a failed fetch raises."""
+    if isinstance(problem, TimeoutError):
+        return FetchError("timeout", f"{host} did not answer within {timeout:g} seconds.")
+    if isinstance(problem, httpcore.LocalProtocolError):
+        return FetchError("refused", f"A request to {host} cannot be written.")
+    if isinstance(problem, zlib.error):
+        return FetchError("lost", f"The answer of {host} is not what its encoding says.")
+    if progress.state == "connecting":
+        return FetchError("unreachable", f"{host} cannot be reached: {describe(problem)}")
+    return FetchError("lost", f"The connection to {host} was lost.")

@@ -1,0 +1,44 @@
+"""A timeout that tolerates a blocked event loop: an answer that arrived meanwhile is still read."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+TICK_SECONDS = 1.0
+"""How often the loop is observed, and how long it reads on after it was blocked."""
+BLOCKED_SECONDS = 0.5
+"""A tick that is so late shows that the loop was blocked."""
+
+
+@asynccontextmanager
+async def patient_timeout(deadline: float) -> AsyncIterator[None]:
+    """Raise TimeoutError at ``deadline``, in seconds of the running loop.
+
+    ``asyncio.timeout`` cancels a task whose answer lies in the socket, where the event loop was blocked past the
+    deadline and the answer came meanwhile. Here the deadline moves to one tick after the loop runs again.
+    """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle
+
+    def look(expected: float) -> None:
+        nonlocal deadline, timer
+        now = loop.time()
+        if now - expected > BLOCKED_SECONDS:
+            deadline = max(deadline, now + TICK_SECONDS)
+        if now >= deadline:
+            limit.reschedule(now)
+        else:
+            timer = look_at(min(deadline, now + TICK_SECONDS))
+
+    def look_at(expected: float) -> asyncio.TimerHandle:
+        return loop.call_at(expected, look, expected)
+
+    async with asyncio.timeout(None) as limit:
+        begun = loop.time()
+        timer = look_at(max(begun, min(deadline, begun + TICK_SECONDS)))
+        try:
+            yield
+        finally:
+            timer.cancel()
