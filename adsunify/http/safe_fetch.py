@@ -211,8 +211,9 @@ def _request(
     name = f"[{where.host}]" if ":" in where.host else where.host
     host = name if default_port else f"{name}:{where.port}"
     url = f"{where.scheme}://{host}"
-    headers = {"accept": "*/*", "accept-encoding": "gzip", "user-agent": "adsunify"}
-    headers |= {name.lower(): value for name, value in more.items()}
+    given = {name.lower() for name in more}
+    default = {"Accept": "*/*", "Accept-Encoding": "gzip", "User-Agent": "adsunify"}
+    headers = {name: value for name, value in default.items() if name.lower() not in given} | dict(more)
     extensions = {"target": where.target.encode("ascii"), PROGRESS: progress}
     try:
         return httpx.Request(method, url, headers=headers, content=content, extensions=extensions)

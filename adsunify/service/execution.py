@@ -164,7 +164,6 @@ class _Lease:
                 await asyncio.sleep(EVIDENCE_PAUSE)
         if advanced.refused is None:
             self.fence = advanced.fence
-            self.until = advanced.at + service.settings.lease
         return advanced
 
     def check(self) -> None:
@@ -178,9 +177,11 @@ class _Lease:
     async def renew(self) -> None:
         """Prolong the lease while a step lasts; a failure is left to the receipt's own commit."""
         try:
-            await self.commit(Advance(self.operation_id, self.fence, renew=True))
+            advanced = await self.commit(Advance(self.operation_id, self.fence, renew=True))
         except StoreError:
             return
+        if advanced.refused is None:
+            self.until = advanced.at + self.service.settings.lease
 
 
 def _seen(network: Network, plan: Plan, receipt: Receipt) -> Sequence[Seen]:
@@ -196,6 +197,7 @@ async def _carry_out(service: Service, lease: _Lease, session: Session, effect: 
         return await lease.commit(effect.advance)
     if isinstance(effect, Read):
         return await _leased(service, lease, session.answer_read(effect.request))
+    lease.until = effect.at + service.settings.lease
     return await _leased(service, lease, session.answer(effect.request, lease.check))
 
 
