@@ -90,7 +90,12 @@ def exchange(network: Network, request: Request, now: int, kept: Credentials | N
 
 
 def renewed(network: Network, address: str, app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Ask the token endpoint for a new access token, the app's secret standing in the form; ``now`` in milliseconds."""
+    """Ask the token endpoint for a new access token, the app's secret standing in the form; ``now`` in milliseconds.
+
+    Without a refresh token there is nothing to ask for: the same credentials again.
+    """
+    if credentials.refresh_token is None:
+        return credentials
     request = token_request(
         address,
         grant_type="refresh_token",

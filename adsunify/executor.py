@@ -87,9 +87,19 @@ class Read:
     key: str
 
 
-Effect = Commit | Send | Read
+@frozen
+class RenewToken:
+    """Renew the token with which the network refused a write; answered by whether the account can be used now.
+
+    ``again``: a renewed token was refused as well, so that a read has to show whether the account can be used at all.
+    """
+
+    again: bool
+
+
+Effect = Commit | Send | Read | RenewToken
 SendResult = Response | RequestNotSent | ResponseLost
-Answer = Advanced | SendResult
+Answer = Advanced | SendResult | bool
 
 
 @frozen
@@ -97,8 +107,7 @@ class Ending:
     """How the execution ended: ``status`` of the operation now, None where the store knows better (``refused``).
 
     ``refused``: why nothing (more) was sent, as in ``Advanced.refused`` (the receipt before it landed, and where the
-    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known. ``blame``: what
-    a refused step was blamed on; with ``token`` the driver refreshes the token before the operation is executed again.
+    operation was still ours it is handed back); ``doubtful`` where the outcome of a step is not known.
     ``retry_after``: milliseconds.
     """
 
@@ -107,7 +116,6 @@ class Ending:
     next_action: bool = False
     retry_after: int | None = None
     error: Mapping[str, Json] | None = None
-    blame: str | None = None
 
 
 @frozen
@@ -156,7 +164,6 @@ class _End:
     error: Mapping[str, Json] | None = None
     next_action: bool = False
     retry_after: int | None = None
-    blame: str | None = None
     trigger: Trigger = "hand_back"
 
 
@@ -214,7 +221,15 @@ def execute(
         answer = _answered((yield Send(built, step.key, advanced.at)))
         receipt = _receipt(network, step, built, intent, answer, progress)
         if receipt.state != "applied":
-            return (yield from _stop(operation_id, fence, receipt, _after(receipt, progress)))
+            end = _after(receipt, progress)
+            if receipt.blame == "token":
+                advanced = _advanced((yield Commit(Advance(operation_id, fence, receipt=receipt))))
+                if advanced.refused is not None:
+                    return _ended(advanced.refused)
+                receipt = None
+                if not (yield RenewToken(again=not end.next_action)):
+                    end = evolve(end, next_action=False)
+            return (yield from _stop(operation_id, fence, receipt, end))
         outputs[step.key] = receipt.outputs
     if fence is None:  # every receipt is there already: the process ended before it could say so
         advanced = _advanced((yield Commit(Advance(operation_id, None, trigger="claim"))))
@@ -229,7 +244,7 @@ def _stop(
 ) -> Generator[Effect, Answer, Ending]:
     """The last commit; none where nothing was claimed."""
     status = _STATUS_AFTER[end.trigger]
-    ending = Ending(status, None, end.next_action, end.retry_after, end.error, end.blame)
+    ending = Ending(status, None, end.next_action, end.retry_after, end.error)
     if fence is None:
         return ending
     advance = Advance(
@@ -280,7 +295,7 @@ def _advanced(answer: Answer) -> Advanced:
 
 
 def _answered(answer: Answer) -> SendResult:
-    if isinstance(answer, Advanced):
+    if isinstance(answer, Advanced | bool):
         raise TypeError("a Send or Read is answered by Response, RequestNotSent or ResponseLost")
     return answer
 
@@ -327,7 +342,7 @@ def _overlaid(network: Network, step: Step, request: Request, answer: SendResult
     native = error_kept(problem.native)
     error = _error(problem.code, f"Before {step.key}: {problem.message}", step.key, native)
     if isinstance(problem, TokenRefused):
-        return _End(error, blame="token")
+        return _End(error)  # the driver renewed the token before it repeated the read
     if isinstance(problem, ProviderThrottled | ProviderUnreadable):
         return _End(error, True, milliseconds(problem.retry_after, 1))
     return _End(error)
@@ -430,6 +445,6 @@ def _after(receipt: Receipt, progress: Progress) -> _End:
         # a refreshed token that is refused again will not do better the third time
         once = progress.blames.get(step) != "token"
         message = f"The network refused the token at step {step}: {said}"
-        return _End(_error("provider_token_refused", message, step, native), once, None, "token")
+        return _End(_error("provider_token_refused", message, step, native), once)
     message = f"The network refused step {step}: {said}"
-    return _End(_error("provider_rejected", message, step, native), blame=receipt.blame)
+    return _End(_error("provider_rejected", message, step, native))

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import RequestNotSent, StoreError
-from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, Read, execute, kill_points
+from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, Read, RenewToken, execute, kill_points
 from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.operation import Advance, Advanced, Progress, Receipt, progress
@@ -123,8 +123,6 @@ async def _executed(service: Service, actor: Actor, loaded: Loaded) -> Ending:
         ending: Ending = ended.value
     finally:
         execution.close()
-    if ending.blame == "token":
-        await session.token_refused(again=not ending.next_action)
     return ending
 
 
@@ -195,6 +193,8 @@ def _seen(network: Network, plan: Plan, receipt: Receipt) -> Sequence[Seen]:
 async def _carry_out(service: Service, lease: _Lease, session: Session, effect: Effect) -> Answer:
     if isinstance(effect, Commit):
         return await lease.commit(effect.advance)
+    if isinstance(effect, RenewToken):
+        return await _leased(service, lease, session.renew_token(effect.again))
     if isinstance(effect, Read):
         return await _leased(service, lease, session.answer_read(effect.request))
     lease.until = effect.at + service.settings.lease

@@ -14,6 +14,7 @@ from adsunify.connecting import Credentials
 from adsunify.errors import (
     AdsunifyError,
     OperationError,
+    ProviderError,
     ProviderUnreadable,
     RequestNotSent,
     ResponseLost,
@@ -41,9 +42,10 @@ INACTIVE = {
     "needs_reauth": "is an account whose network refuses the saved token; connect it again before preparing changes.",
     "disconnected": "is a disconnected account; connect it again before preparing changes.",
 }
-REFRESH_SECONDS = 20.0
-"""How long a refresh may take: less than its lock holds (``connections.REFRESH_MILLISECONDS``), or another process
-would use the same refresh token meanwhile."""
+NOT_RENEWED = "refuses the saved token, which nothing renews: connect the account again."
+REFRESH_SECONDS = 12.0
+"""How long a refresh may take, and the read that confirms a refusal: both together take less than the refresh's lock
+holds (``connections.REFRESH_MILLISECONDS``), or another process would use the same refresh token meanwhile."""
 KEEPING_TRIES = 10
 KEEPING_PAUSE = 1.0
 """How often fresh credentials are offered to the database, and the seconds between: the old ones may be used up."""
@@ -97,7 +99,8 @@ class Session:
             await self._refresh(used)
             response = await self._send(request, pool)
             if self._refused(request, response):
-                await self._needs_reauth()
+                with suppress(ProviderError):
+                    await self._is_refused()
         if self.account.status == "needs_reauth" and request.signed and response.ok:
             await self.service.store.write(connections.recovered, self.account.connection_id, self.service.store.clock)
         return response
@@ -120,16 +123,38 @@ class Session:
         except AdsunifyError as problem:
             return RequestNotSent(problem.message)
 
-    async def token_refused(self, again: bool) -> None:
-        """A write was refused for its token: refresh it, so that the next attempt has a new one.
+    async def renew_token(self, again: bool) -> bool:
+        """Renew the token for which a write was refused; false where a person must connect the account again.
 
-        ``again``: it was a refreshed one; a read tells whether the connection is dead. Raises nothing of ours: how the
-        execution ended is stored already, and the next one finds the same trouble before it writes.
+        ``again``: the refused token was renewed already, so one cheap read shows whether the network takes it at all.
+        Raises nothing of ours: where the network cannot be reached, the next execution meets the same before it writes.
         """
-        with suppress(AdsunifyError):
+        try:
             await self._refresh(await self._current())
-            if again:
-                await self.run(self.adapter.reads.accounts())
+            return not (again and await self._is_refused())
+        except TokenRefused:
+            return False
+        except AdsunifyError:
+            return True
+
+    async def _is_refused(self) -> bool:
+        """Whether the network refuses the token even for one cheap read; then a person must connect the account again.
+
+        A single refusal is no proof: networks answer 401 to a signature they could not check, and to a user who may not
+        do just this (Amplify reference). Raises ProviderError where the read brought no answer.
+        """
+        refusal = await self._find_refusal()
+        if refusal is not None:
+            await self._needs_reauth()
+        return refusal is not None
+
+    async def _find_refusal(self) -> TokenRefused | None:
+        """The network's refusal of the token in one cheap read, the first of those that list the accounts."""
+        request = next(self.adapter.reads.accounts())
+        assert isinstance(request, Request)
+        network, sign = self.adapter.network, await self._signer()
+        problem = failure(network, await self.service.send(network, request, REFRESH_SECONDS, sign=sign))
+        return problem if isinstance(problem, TokenRefused) else None
 
     async def _send(self, request: Request, pool: PoolTransport | None) -> Response:
         return await self.service.send(self.adapter.network, request, sign=await self._signer(), pool=pool)
@@ -200,6 +225,8 @@ class Session:
             return await self.service.send(network, request, REFRESH_SECONDS)
 
         fresh = await run_flow_async(self.adapter.reads.refresh(app, current, now), send)
+        if fresh == current and (refusal := await self._find_refusal()) is not None:  # there is nothing to renew
+            raise TokenRefused(f"{network.title} {NOT_RENEWED}", native=refusal.native)
         connection_id = self.account.connection_id
         text = sealed_credentials(self.service, self.account.workspace_id, connection_id, fresh)
         store = self.service.store

@@ -159,8 +159,6 @@ STATUSES: Mapping[int, Ends] = {
     503: "unknown",
     504: "unknown",
 }
-NEVER_REFRESHED = {"x", "chatgpt"}
-"""A token that is refused there is over: the account waits for a person, and nothing is executed on it."""
 NATIVE: Mapping[str, Mapping[str, Ends]] = {
     "amazon": {"partial": "rejected", "error_in_200": "throttled"},
     # an atomic request cannot have been done in part
@@ -203,7 +201,6 @@ def cases(network: str, action: str) -> list[Case]:
     found += [
         Case(f"status {status}", ends, told={"network": network, "fault": "status", "value": status})
         for status, ends in STATUSES.items()
-        if ends != "token" or network not in NEVER_REFRESHED
     ]
     found += [Case(name, ends, told={"network": network, "fault": name}) for name, ends in NATIVE[network].items()]
     return [*found, Case("refused", "not_sent", refusing="refused"), Case("no way", "not_sent", refusing="unreachable")]

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Read, Send, execute
+from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Read, RenewToken, Send, execute
 from adsunify.operation import Advance, Advanced, Receipt, progress
 from adsunify.steps import Binding, Items, Output, Overlay, Plan, Step, planned
 from adsunify.wire import Json, Request, Response
@@ -75,6 +75,8 @@ class Played:
                 change = effect.advance
                 word = ("r" if change.receipt else "") + ("i" if change.intent else "")
                 words.append(word + (f":{change.trigger}" if change.trigger else ""))
+            elif isinstance(effect, RenewToken):
+                words.append("RENEW")
             else:
                 words.append("SEND" if isinstance(effect, Send) else "READ")
         return " ".join(words)
@@ -88,6 +90,7 @@ def play(
     in_flight: Sequence[str] = (),
     refuse: Mapping[int, str] | None = None,
     limits: Limits = USUAL,
+    renewed: bool = True,
     stop_after: int | None = None,
 ) -> Played:
     """Execute with scripted answers to sends and reads; ``refuse``: number of the commit (from 0) to its refusal.
@@ -113,6 +116,8 @@ def play(
         if isinstance(effect, Commit):
             answer = Advanced(1, 1_000, (refuse or {}).get(commits))
             commits += 1
+        elif isinstance(effect, RenewToken):
+            answer = renewed
         else:
             assert isinstance(effect, Send | Read)
             answer = left.pop(0)

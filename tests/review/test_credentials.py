@@ -72,8 +72,8 @@ async def test_a_refresh_ends_before_another_process_may_take_it_for_lost(
     assert await store.write(connections.begin_refresh, connected.connection_id, store.clock)
 
 
-async def test_a_refresh_that_fails_after_an_execution_does_not_hide_how_it_ended(connected: Connected) -> None:
-    """The write was refused for its token and that is stored; the vault's trouble is the next execution's."""
+async def test_a_refresh_that_fails_after_a_write_does_not_hide_how_it_ended(connected: Connected) -> None:
+    """The write was refused for its token and that is stored; the next execution meets the vault's trouble itself."""
     await connected.session._current()
     other = evolve(connected.service, ring=new_ring())
     text = sealed_credentials(other, connected.admin.workspace_id, connected.connection_id, Credentials("x", "y", None))
@@ -85,7 +85,7 @@ async def test_a_refresh_that_fails_after_an_execution_does_not_hide_how_it_ende
         {sessions.FIELD: text},
         connected.service.store.clock,
     )
-    await connected.session.token_refused(again=False)
+    assert await connected.session.renew_token(again=False)
 
 
 async def _demoted(connected: Connected, role: Role | None) -> None:

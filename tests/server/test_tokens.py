@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from sqlalchemy import Connection, select
 
 from adsunify.errors import StoreError
+from adsunify.networks import ADAPTERS
 from adsunify.service import accounts, session
 from adsunify.service.opening import open_service
 from adsunify.service.session import Session
 from adsunify.store import Clock, connections
 from adsunify.store.schema import secrets
+from adsunify.wire import Request, filled
 
 from .served import RING, Served, brief, connect
 
@@ -248,3 +251,52 @@ async def test_a_refreshed_token_that_is_refused_again_is_confirmed_by_a_read(em
     await empty.admin.problem(400, "POST", f"/operations/{again['id']}/execute", {"confirmed": True})
     empty.networks.state.faults.told.clear()
     assert await statuses(empty, "amazon") == {"needs_reauth"}
+
+
+# -- one refusal is no proof --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_one_refused_write_leaves_the_account_active(empty: Served, network: str) -> None:
+    """Nothing was refused by a refresh, and the cheap read is answered: the answer may say that one can go on."""
+    await connect(empty, network)
+    created = await empty.admin.post("/create", {"accountId": empty.accounts[network], "campaign": brief(network)}, 201)
+    await empty.networks.fault(network, "status", method="POST", value=401)
+    back = await empty.admin.execute(created["id"])
+    assert (back["status"], back["nextAction"]) == ("prepared", "execute")
+    assert back["error"]["code"] == "provider_token_refused"
+    assert await statuses(empty, network) == {"active"}
+    assert (await empty.admin.execute(created["id"]))["status"] == "succeeded"
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_a_dead_token_is_confirmed_and_nothing_says_to_go_on(empty: Served, network: str) -> None:
+    await connect(empty, network)
+    created = await empty.admin.post("/create", {"accountId": empty.accounts[network], "campaign": brief(network)}, 201)
+    forget(empty, network)
+    keys = {"apple": "/auth/oauth2/token", "chatgpt": "/v1/"}  # connected by keys, which are no tokens
+    if network in keys:
+        await empty.networks.fault(network, "status", path=keys[network], value=401, times=10)
+    problem = await empty.admin.problem(400, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
+    empty.networks.state.faults.told.clear()
+    assert (problem["code"], problem["outcome"]) == ("provider_token_refused", "not_applied")
+    assert "nextAction" not in problem["operation"]
+    assert await statuses(empty, network) == {"needs_reauth"}
+    problem = await empty.admin.problem(403, "POST", f"/operations/{created['id']}/execute", {"confirmed": True})
+    assert problem["code"] == "access_lost" and "connect the account again" in problem["detail"]
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_a_read_that_is_refused_twice_is_confirmed_by_another(empty: Served, network: str) -> None:
+    """Networks answer 401 to what a user may not do, too: the account stays active while it can be listed."""
+    await connect(empty, network)
+    paths = {"google": "/v*googleAds:search*", "amazon": "/sp/campaigns/list"}
+    session = await Session.of(empty.service, empty.people["admin"].actor, empty.accounts[network])
+    request = next(session.adapter.reads.tree(session.native))
+    assert isinstance(request, Request)
+    path = paths.get(network) or urlsplit(filled(request)).path
+    await empty.networks.fault(network, "status", path=path, value=401, times=2)
+    problem = await empty.admin.problem(400, "GET", f"/accounts/{empty.accounts[network]}/tree")
+    empty.networks.state.faults.told.clear()
+    assert problem["code"] == "provider_token_refused"
+    assert await statuses(empty, network) == {"active"}

@@ -11,7 +11,7 @@ from random import Random
 from attrs import define
 
 from adsunify.errors import RequestNotSent
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Send, execute
+from adsunify.executor import Answer, Commit, Effect, Ending, Limits, RenewToken, Send, execute
 from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Receipt
 from adsunify.steps import Plan, Step
 
@@ -146,6 +146,8 @@ class Scenario:
         effect = one.effect
         if isinstance(effect, Commit):
             return self._committed(one, effect.advance)
+        if isinstance(effect, RenewToken):
+            return self.random.random() < 0.5
         step = self.steps[effect.key]
         if not isinstance(effect, Send):
             answer = self.provider.read()

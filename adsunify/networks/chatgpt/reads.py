@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, trusted
-from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, TokenRefused, refused
+from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
 from adsunify.insights import Coverage, DateRange, Days, Figure, Insights, daily
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
@@ -56,9 +56,8 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Nothing renews an API key."""
-    yield from ()
-    raise TokenRefused("OpenAI no longer takes the API key: connect again with a new one of Ads Manager.")
+    """The same again: nothing renews an API key."""
+    return (yield from settled(credentials))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:

@@ -9,7 +9,7 @@ from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
-from adsunify.errors import ProviderError, ProviderUnreadable, TokenRefused, refused
+from adsunify.errors import ProviderError, ProviderUnreadable, refused
 from adsunify.insights import Coverage, DateRange, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
@@ -60,9 +60,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """A new access token, where there is a refresh token at all; its own 365 days are not prolonged."""
-    if credentials.refresh_token is None:
-        raise TokenRefused("LinkedIn gave this app no refresh token: the member has to consent again.")
+    """A new access token, where LinkedIn gave this app a refresh token; its own 365 days are not prolonged."""
     return (yield from connecting.renewed(NETWORK, linkedin.TOKEN, app, credentials, now))
 
 

@@ -11,7 +11,7 @@ from attrs import evolve
 
 from adsunify import reading
 from adsunify.connecting import App, Credentials, trusted
-from adsunify.errors import ProviderNotFound, ProviderUnreadable, TokenRefused, refused
+from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
 from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.reading import (
@@ -44,7 +44,6 @@ from .tables import AD, CAMPAIGN, METRICS, NETWORK
 _HEADER_TEXT = re.compile(r"[!-~]{1,4096}").fullmatch
 _NO_CONTROLS = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff]{1,1000}").fullmatch
 _DAY_MILLISECONDS = 24 * 60 * 60 * 1000
-SIGN_AGAIN = "Outbrain: the token has run out or was revoked, and cannot be renewed; connect the account again."
 
 
 def _checked(answer: Mapping[str, str], member: str) -> str:
@@ -82,15 +81,9 @@ def _proof(token: str) -> Request:
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Tokens are not renewed: the same one again, as long as one cheap read finds it alive.
-
-    Amplify reference: an operation that the user may not do is answered 401, too.
-    """
-    try:
-        yield from ask(NETWORK, _proof(credentials.access_token))
-    except TokenRefused as problem:
-        raise TokenRefused(SIGN_AGAIN, native=problem.native) from None
-    return credentials
+    """The same again: nothing renews a token. (An operation that the user may not do is answered 401, too: Amplify
+    reference.)"""
+    return (yield from settled(credentials))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:

@@ -65,7 +65,9 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """New tokens; the answer brings a new refresh token, too."""
-    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token or ""}
+    if credentials.refresh_token is None:
+        return credentials
+    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
     try:
         return (yield from connecting.exchange(NETWORK, _proven(app, pinterest.TOKEN, **form), now, credentials))
     except ProviderError as problem:

@@ -78,7 +78,9 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token may be another one from then on."""
-    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token or ""}
+    if credentials.refresh_token is None:
+        return credentials
+    form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
     return (yield from _tokens(_proven(app, reddit.TOKEN, **form), now, credentials))
 
 

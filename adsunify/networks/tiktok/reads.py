@@ -14,7 +14,7 @@ from adsunify.errors import NativeError, ProviderError, ProviderNotFound, Provid
 from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, level
 from adsunify.outcomes import failure
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, nest, pages
+from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, nest, pages, settled
 from adsunify.reporting import day, days
 from adsunify.schedule import windows
 from adsunify.steps import Kind
@@ -65,9 +65,8 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """Advertiser tokens are not renewed: the same one again, as long as one cheap read finds it alive."""
-    yield from ask(NETWORK, sign(Request("GET", ADVERTISERS), credentials, app, now, ""))
-    return credentials
+    """The same again: nothing renews an advertiser's token."""
+    return (yield from settled(credentials))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:

@@ -82,9 +82,8 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
-    """There is nothing to refresh: a token lives until the user or the app's owner ends it."""
-    yield from settled(None)
-    raise TokenRefused("X tokens cannot be refreshed; connect the account again.")
+    """The same again: a token lives until the user or the app's owner ends it, and nothing renews it."""
+    return (yield from settled(credentials))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
