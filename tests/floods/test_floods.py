@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from io import BytesIO
 from itertools import count
 from statistics import median
+from typing import Any
 
 import aiohttp
 import pytest
@@ -150,6 +152,63 @@ async def test_large_batches_at_once(server: Flooded) -> None:
     more = server.resident() - before
     print(f"batches: {dict(statuses)}, {more} KiB more, p99 of good ones {1000 * server.slowest():.0f} ms")
     assert more < FLAT
+
+
+def hostile(account: str) -> list[tuple[str, Any]]:
+    """Path and body of what a read-only credential may send, of nearly a mebibyte each."""
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+    def validating(**wrong: Any) -> tuple[str, Any]:
+        return "/api/v1/ads/validate-campaign", {"accountId": account, "campaign": {**brief("meta"), **wrong}}
+
+    return [
+        ("/api/mcp", [ping] * 8_000),
+        ("/api/mcp", [ping] * 50),
+        validating(targeting={"countries": [1] * 300_000}),
+        validating(targeting={"countries": [1] * 49_000}),
+        validating(targeting={"native": {"a": [1.5] * 49_000}}),
+        validating(**{str(one): 1 for one in range(49_000)}),
+    ]
+
+
+async def test_large_bodies_beside_executes(server: Flooded) -> None:
+    """Other people's writes end as they would, and the process answers meanwhile."""
+    account = server.accounts["meta"]
+    made = await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")})
+    await server.good("POST", f"/operations/{made['id']}/execute", {"confirmed": True})
+    campaigns = await server.good("GET", f"/accounts/{account}/campaigns")
+    path = f"/accounts/{account}/campaigns/{campaigns[0]['id']}"
+    prepared = [await server.good("PATCH", path, {"payload": {"name": f"Beside {one}"}}) for one in range(3)]
+    async with aiohttp.ClientSession() as http:
+        fault = {"network": "meta", "fault": "latency", "method": "POST", "value": 3_000, "times": 3}
+        async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as told:
+            assert told.status == 200
+    executing = [
+        asyncio.create_task(server.good("POST", f"/operations/{one['id']}/execute", {"confirmed": True}))
+        for one in prepared
+    ]
+    headers = {
+        "Authorization": f"Bearer {server.token}",
+        "Accept": "application/json, text/event-stream",
+        "MCP-Protocol-Version": "2025-03-26",
+    }
+    answers: list[int] = []
+    alive = 0
+
+    async def attack(path: str, body: Any) -> None:
+        while not all(one.done() for one in executing):
+            async with server.http.post(path, json=body, headers=headers) as answer:
+                answers.append(len(await answer.read()))
+
+    async def look() -> None:
+        nonlocal alive
+        while not all(one.done() for one in executing):
+            alive += await server.status("GET", "/healthz") == 200
+
+    await asyncio.gather(look(), *(attack(*one) for one in hostile(account)))
+    assert {(await one)["status"] for one in executing} == {"succeeded"}
+    assert alive > 3 and len(answers) > 3
+    assert max(answers) < 1024 * 1024
 
 
 async def writes(server: Flooded) -> int:
