@@ -176,11 +176,20 @@ def _item(network: Network, step: Step, sent: list[object], answer: ItemAnswer |
     return ItemReceipt(index, "applied", answer.id)
 
 
+LONGEST_CODE = 200
+"""Characters of an error code that a rule can name; a longer one is not remembered."""
+
+
 def rule_for(network: Network, found: Found | None, status: int, action: StepAction | None) -> ErrorRule | None:
     """The ERRORS row that speaks of an error: by its codes, most specific first; then a row for exactly this status."""
     for code in found.codes if found is not None else ():
         for rule in network.errors:
-            if _covers(rule.codes, code) and rule.status in (None, status) and action_fits(rule, action):
+            if (
+                len(code) <= LONGEST_CODE
+                and _covers(rule.codes, code)
+                and rule.status in (None, status)
+                and action_fits(rule, action)
+            ):
                 return rule
     for rule in network.errors:
         if not rule.codes and rule.status == status and action_fits(rule, action):

@@ -11,6 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
+from adsunify.contract.calling import read_apart
 from adsunify.errors import RateLimited
 from adsunify.validation import MAX_VALUES, count_values
 from adsunify.wire import Json, json_bytes, loads
@@ -69,7 +70,7 @@ async def answer(methods: Mapping[str, Method], raw: bytes, version: Version, co
 
     ``count`` is called for every message, and once for a body that is refused as a whole.
     """
-    said, problem = _read(raw, version)
+    said, problem = await read_apart(raw, _read, raw, version)
     if problem is not None:
         try:
             count()

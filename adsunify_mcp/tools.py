@@ -15,6 +15,7 @@ from pydantic import Field
 from adsunify.change import Mutation
 from adsunify.client.doors import Door
 from adsunify.contract import BY_ID, Call, Endpoint
+from adsunify.contract.calling import read_apart
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
 from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
@@ -321,6 +322,7 @@ TOOLS: Mapping[str, Tool] = {
 async def call_tool(tool: Tool, door: Door, arguments: Mapping[str, Json]) -> dict[str, Json]:
     """The result of a tool; what went wrong is a result as well."""
     try:
-        return result(await tool.run(door, read(tool.arguments, dumps(arguments))))
+        written = json_bytes(arguments)
+        return result(await tool.run(door, await read_apart(written, read, tool.arguments, written)))
     except AdsunifyError as problem:
         return (waiting if problem.code == APPROVAL else failed)(problem)

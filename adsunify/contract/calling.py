@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 from unicodedata import category
@@ -22,7 +23,10 @@ from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
 from .requests import Nothing
 
 Model = TypeVar("Model", bound=WireModel)
+Found = TypeVar("Found")
 KEY_LENGTH = 200
+LARGE_VALUES = 2_000
+"""A body of more values is read in a thread: that takes milliseconds, and for the largest tenths of a second."""
 
 
 @frozen
@@ -57,7 +61,7 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
     """
     permit(actor, endpoint)
     try:
-        arguments, digest = read_call(endpoint, asked)
+        arguments, digest = await read_apart(asked.body, read_call, endpoint, asked)
     except InvalidInput as problem:
         if endpoint.beside is None or count_values(asked.body) > FEW_VALUES:  # no brief is as large
             raise
@@ -70,6 +74,13 @@ async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) 
     result = found if isinstance(found, Result) else Result(found)
     pages = endpoint.pages and isinstance(result.data, list)
     return Answer(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
+
+
+async def read_apart(body: bytes, read: Callable[..., Found], *arguments: Any) -> Found:
+    """What ``read`` makes of its arguments; for a large body in a thread, so that other callers have their turns."""
+    if count_values(body) <= LARGE_VALUES:
+        return read(*arguments)
+    return await asyncio.to_thread(read, *arguments)
 
 
 def permit(actor: Actor, endpoint: Endpoint) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
@@ -74,8 +75,8 @@ class Service:
     settings: Settings
     uncut: set[asyncio.Task[Any]] = field(factory=set)
     background: set[asyncio.Task[Any]] = field(factory=set)
-    refreshing: dict[str, asyncio.Lock] = field(factory=dict)
-    executions: dict[str, asyncio.Semaphore] = field(factory=dict)
+    refreshing: WeakValueDictionary[str, asyncio.Lock] = field(factory=WeakValueDictionary)
+    executions: WeakValueDictionary[str, asyncio.Semaphore] = field(factory=WeakValueDictionary)
     used_keys: LastUsed = field(factory=LastUsed)
     measured: Measured = field(factory=Measured)
     limiting: Limiting = field(init=False)

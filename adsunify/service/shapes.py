@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+
+from attrs import define, field
 
 from adsunify.completion import read_completion
 from adsunify.steps import Plan, marked_body, plan_json
@@ -14,8 +15,9 @@ from adsunify.wire import Json, address
 
 from .core import Service, moment, moment_or_none
 
-REMEMBERED = 256
-"""Plans of some kilobytes each: who waits for an operation reads it again and again."""
+REMEMBERED_BYTES = 1024 * 1024
+"""How much JSON of plans is kept as objects, which take up to 25 times as much memory. A plan has some kilobytes, and
+who waits for an operation reads it again and again."""
 
 
 def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
@@ -23,10 +25,32 @@ def plan_view(plan: Plan, operation_id: str = "") -> dict[str, Json]:
     return _view(plan.as_json, plan.digest, operation_id or plan.digest)
 
 
-@lru_cache(REMEMBERED)
-def _stored(packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
-    """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
-    return _view(plan_json(unpacked(packed).encode("ascii"), digest), digest, operation_id)
+@define(eq=False)
+class Views:
+    """The views of the plans that were read last, by operation and plan; ``most``: so many bytes of JSON in all."""
+
+    most: int
+    held: int = 0
+    _views: dict[tuple[str, bytes], tuple[dict[str, Json], int]] = field(factory=dict)
+
+    def get(self, packed: bytes, digest: str, operation_id: str) -> dict[str, Json]:
+        """As :func:`plan_view`, of a stored plan, which never changes; ValueError where it has another digest."""
+        key = operation_id, packed
+        found = self._views.pop(key, None)
+        if found is None:
+            text = unpacked(packed).encode("ascii")
+            found = _view(plan_json(text, digest), digest, operation_id), len(text) + len(packed)
+            if found[1] > self.most:
+                return found[0]
+            self.held += found[1]
+        self._views[key] = found
+        while self.held > self.most:
+            _, size = self._views.pop(next(iter(self._views)))
+            self.held -= size
+        return found[0]
+
+
+VIEWS = Views(REMEMBERED_BYTES)
 
 
 def _view(plan: Mapping[str, Json], digest: str, id_: str) -> dict[str, Json]:
@@ -100,7 +124,7 @@ def operation(
 def _plan(record: OperationRecord) -> dict[str, Json]:
     if record.packed is None:
         return {"version": record.plan_version, "digest": record.plan_digest}
-    return _stored(record.packed, record.plan_digest, record.id)
+    return VIEWS.get(record.packed, record.plan_digest, record.id)
 
 
 def receipt(attempt: Attempt) -> dict[str, Json]:

@@ -260,10 +260,14 @@ def _local(value: Json, timezone: str) -> datetime | None:
 
 
 def _day(told: Json, timezone: str) -> date:
-    found = _begun(told, timezone) if isinstance(told, str) else None
+    found = _begun(told, timezone) if isinstance(told, str) and len(told) <= LONGEST_TIME else None
     if found is None:
         raise ProviderUnreadable("A row of the statistics has no day.")
     return found
+
+
+LONGEST_TIME = 64
+"""Characters of a time: what a network sends is remembered below."""
 
 
 @lru_cache(1000)  # the rows of all campaigns say the same days
