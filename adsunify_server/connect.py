@@ -1,7 +1,8 @@
 """Connecting a network in a browser: the hosted consent link, and the network's answer to it.
 
-The link is the authority (no sign-in): it is single-use and short-lived. Opening it sets a cookie and goes on to the
-network; the callback needs that cookie and the state that went out.
+The link is the authority (no sign-in): it is single-use and short-lived. It shows a page that names the workspace and
+the network. The button of that page uses the link up, sets a cookie and goes on to the network; what previews links
+changes nothing. The callback needs that cookie and the state that went out.
 """
 
 from __future__ import annotations
@@ -12,21 +13,35 @@ from adsunify.errors import AdsunifyError
 from adsunify.service import connections
 from adsunify.service.access import hashed
 from adsunify.service.core import Service
+from adsunify.service.signing_in import Tries
 
 from .pages.rendering import notice
+from .pages.visiting import Door, Visit
 
 COOKIE = "adsunify_connect"
+TARGETS = "'self' https: http:"
+"""Where the form leads: browsers hold every redirect against it, those within the network's pages, too."""
 SAFE = {"Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"}
 
 
 def add_routes(app: web.Application, service: Service) -> None:
     """``/connect/<token>`` and ``/connect/callback/<network>``."""
+    door = Door(app, service, Tries())
 
-    async def begin(request: web.Request) -> web.StreamResponse:
+    async def show(visit: Visit) -> web.Response:
         try:
-            going = await connections.begin(service, request.match_info["token"])
+            asked = await connections.invitation(service, visit.path("token"))
         except AdsunifyError as error:
-            return notice(error.status, "This link cannot be used", error.message)
+            return _unusable(error)
+        answer = visit.page("connect.html", targets=TARGETS, asked=asked)
+        answer.headers["Referrer-Policy"] = SAFE["Referrer-Policy"]
+        return answer
+
+    async def begin(visit: Visit) -> web.Response:
+        try:
+            going = await connections.begin(service, visit.path("token"))
+        except AdsunifyError as error:
+            return _unusable(error)
         answer = web.Response(status=303, headers={**SAFE, "Location": going.url})
         secure = service.settings.base_url.startswith("https:")
         answer.set_cookie(
@@ -52,9 +67,14 @@ def add_routes(app: web.Application, service: Service) -> None:
         answer.del_cookie(cookie, path="/connect")
         return answer
 
-    # no HEAD: links are single-use, and whatever previews them would use them up
+    # no HEAD: the network's answer is taken once
     app.router.add_get("/connect/callback/{network}", callback, allow_head=False)
-    app.router.add_get("/connect/{token}", begin, allow_head=False)
+    door.get("/connect/{token}", show, open_=True)
+    door.post("/connect/{token}", begin, open_=True)
+
+
+def _unusable(error: AdsunifyError) -> web.Response:
+    return notice(error.status, "This link cannot be used", error.message)
 
 
 def _cookie(state: str) -> str:

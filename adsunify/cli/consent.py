@@ -56,13 +56,17 @@ async def give(service: Service, actor: Actor, network: str) -> None:
         return
     link = await connections.authorize(service, actor, network=network)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30.0) as browser:
-        page = await browser.get(link["url"])
-        form = Form()
-        form.feed(page.text)
-        if page.status_code != 200 or form.action is None:
-            raise ProviderUnreadable(
-                f"{network}: the consent page did not open ({page.status_code}): {page.text[:300]}"
-            )
-        done = await browser.request(form.method.upper(), urljoin(str(page.url), form.action), data=form.fields)
-        if done.status_code != 200:
-            raise ProviderUnreadable(f"{network}: the consent was not taken ({done.status_code}): {done.text[:300]}")
+        page = await _press(browser, network, await browser.get(link["url"]))  # our own page, then the network's
+        await _press(browser, network, page)
+
+
+async def _press(browser: httpx.AsyncClient, network: str, page: httpx.Response) -> httpx.Response:
+    """Send the form of a page; the page that it leads to."""
+    form = Form()
+    form.feed(page.text)
+    if page.status_code != 200 or form.action is None:
+        raise ProviderUnreadable(f"{network}: the consent page did not open ({page.status_code}): {page.text[:300]}")
+    done = await browser.request(form.method.upper(), urljoin(str(page.url), form.action), data=form.fields)
+    if done.status_code != 200:
+        raise ProviderUnreadable(f"{network}: the consent was not taken ({done.status_code}): {done.text[:300]}")
+    return done

@@ -38,6 +38,14 @@ LINK_MILLISECONDS = 10 * 60 * 1000
 
 
 @frozen
+class Invitation:
+    """What a link asks a person for: to connect accounts of a network to the workspace of this name."""
+
+    workspace: str
+    network: str
+
+
+@frozen
 class Going:
     """Where the browser goes next, and the cookie that ties the network's answer to it; ``state`` comes with both."""
 
@@ -78,8 +86,18 @@ async def authorize(service: Service, actor: Actor, *, network: str) -> Json:
     return {"url": f"{service.settings.base_url}/connect/{token}", "expiresAt": moment(kept.expires_at)}
 
 
+async def invitation(service: Service, token: str) -> Invitation:
+    """What a link is for; looking at it does not use it up. Raises NotFound, Forbidden as :func:`begin`."""
+    return await service.store.read(_invitation, token, service.store.clock)
+
+
+def _invitation(connection: Connection, token: str, clock: Clock) -> Invitation:
+    link = _valid(connection, consents.find(connection, "link", hashed(token), clock))
+    return Invitation(people.workspace(connection, link.workspace_id).name, link.network)
+
+
 async def begin(service: Service, token: str) -> Going:
-    """Use a link: the address of the network's consent page; raises NotFound for one that is used up or over.
+    """Use a link up: the address of the network's consent page; raises NotFound for one that is used up or over.
 
     Raises ProviderError where the network does not begin a consent; the link is used up then, too.
     """
@@ -108,7 +126,10 @@ async def begin(service: Service, token: str) -> Going:
 
 
 def _use_link(connection: Connection, token: str, clock: Clock) -> ConsentRecord:
-    link = consents.use(connection, "link", hashed(token), clock)
+    return _valid(connection, consents.use(connection, "link", hashed(token), clock))
+
+
+def _valid(connection: Connection, link: ConsentRecord | None) -> ConsentRecord:
     if link is None:
         raise NotFound("This link was used already, is over, or never was one. Ask for a new one.")
     _by_admin(connection, link)

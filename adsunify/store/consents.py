@@ -44,6 +44,12 @@ _USE = (
     .returning(consents)
 )
 
+_FIND = select(consents).where(
+    consents.c.token_hash == bindparam("the_hash"),
+    consents.c.purpose == bindparam("for_purpose"),
+    consents.c.used_at.is_(None),
+    consents.c.expires_at > bindparam("now"),
+)
 _OPEN = select(consents).where(
     consents.c.purpose == bindparam("for_purpose"),
     consents.c.used_at.is_(None),
@@ -89,6 +95,12 @@ def create(
 def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
     """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
     row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
+    return None if row is None else ConsentRecord(**row._mapping)
+
+
+def find(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
+    """A token that can still be used, unchanged. None: unknown, for another purpose, used or expired."""
+    row = connection.execute(_FIND, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 

@@ -13,7 +13,7 @@ import httpx
 import pytest
 from pydantic.alias_generators import to_camel
 
-from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
 
 from .conftest import Place
 from .running import process
@@ -26,17 +26,17 @@ def browser() -> httpx.Client:
 
 def consent_page(visit: httpx.Client, link: str) -> httpx.Response:
     """Open a link and follow it to the network's page."""
-    going = visit.get(link)
-    assert going.status_code == 303, going.text
-    return visit.get(going.headers["Location"])
+    return allowed(visit, visit.get(link))
 
 
 def allowed(visit: httpx.Client, page: httpx.Response) -> httpx.Response:
     """Press the one button."""
-    form = re.search(r'<form method="(\w+)" action="([^"]+)"', page.text)
-    assert form is not None, page.text
-    address = urljoin(str(page.url), form[2].replace("&amp;", "&"))
-    return visit.request(form[1].upper(), address, follow_redirects=True)
+    form = Form()
+    form.feed(page.text)
+    assert form.action is not None, page.text
+    return visit.request(
+        form.method.upper(), urljoin(str(page.url), form.action), data=form.fields, follow_redirects=True
+    )
 
 
 def said_link(stderr: object) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import socket
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -25,7 +24,7 @@ from sqlalchemy import Connection, func, select
 
 from adsunify.actor import Actor, Role
 from adsunify.cli.briefs import OWN, SHARED
-from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
 from adsunify.networks import adapter
 from adsunify.sandbox.networks import load
 from adsunify.sandbox.server import Sandbox
@@ -319,16 +318,17 @@ async def consent(one: Served, network: str, name: str = "admin") -> httpx.Respo
     """Ask for a link, open it in a browser of its own, and press the button; the last page."""
     link = await one.person(name).post("/connections/authorize", {"network": network}, 201)
     async with httpx.AsyncClient(follow_redirects=True, trust_env=False, timeout=30) as browser:
-        return await press(browser, await browser.get(link["url"]))
+        page = await press(browser, await browser.get(link["url"]))  # our own page, then the network's
+        return await press(browser, page)
 
 
-async def press(browser: httpx.AsyncClient, page: httpx.Response) -> httpx.Response:
-    """Press the one button of a consent page."""
-    form = re.search(r'<form method="(\w+)" action="([^"]+)"', page.text)
-    assert page.status_code == 200 and form is not None, page.text
-    return await browser.request(
-        form[1].upper(), urljoin(str(page.url), form[2].replace("&amp;", "&")), follow_redirects=True
-    )
+async def press(browser: httpx.AsyncClient, page: httpx.Response, follow: bool = True) -> httpx.Response:
+    """Press the one button of a page."""
+    form = Form()
+    form.feed(page.text)
+    assert page.status_code == 200 and form.action is not None, page.text
+    address = urljoin(str(page.url), form.action)
+    return await browser.request(form.method.upper(), address, data=form.fields, follow_redirects=follow)
 
 
 def given(network: str, **changes: str) -> dict[str, str]:

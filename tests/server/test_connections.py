@@ -14,10 +14,11 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from adsunify.cli.consent import Form
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.store.schema import consents, secrets
 
-from .served import Served, brief, connect, consent, given
+from .served import Served, brief, connect, consent, given, press
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 CONSENTED = [code for code in ADAPTERS if adapter(code).network.login.kind != "credentials"]
@@ -34,9 +35,9 @@ async def browser() -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def begun(one: Served, client: httpx.AsyncClient, network: str = "meta") -> httpx.Response:
-    """Open a new link; the redirect to the network."""
+    """Open a new link and press its button; the redirect to the network."""
     link = await one.admin.post("/connections/authorize", {"network": network}, 201)
-    return await client.get(link["url"])
+    return await press(client, await client.get(link["url"]), follow=False)
 
 
 async def allowed(one: Served, client: httpx.AsyncClient, network: str = "meta") -> str:
@@ -89,7 +90,7 @@ async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> No
             assert query["redirect_uri"] == [f"{empty.base_url}/connect/callback/{network}"]
             assert query["app_id" if network == "tiktok" else "client_id"] == [f"sandbox-{network}"]
             assert len(query["state"][0]) == 43
-        (cookie,) = going.headers.get_list("Set-Cookie")
+        cookie = going.headers["Set-Cookie"]
         for part in ("adsunify_connect_", "HttpOnly", "SameSite=Lax", "Path=/connect", "Max-Age=600"):
             assert part in cookie
         assert going.headers["Cache-Control"] == "no-store"
@@ -99,20 +100,58 @@ async def test_opening_it_goes_to_the_network(empty: Served, network: str) -> No
 async def test_a_link_is_used_once(empty: Served) -> None:
     link = await empty.admin.post("/connections/authorize", {"network": "meta"}, 201)
     async with browser() as client:
-        assert (await client.head(link["url"])).status_code == 405
-        assert (await client.get(link["url"])).status_code == 303
-        again = await client.get(link["url"])
-    assert again.status_code == 404
-    assert "cannot be used" in again.text and "Content-Security-Policy" in again.headers
+        page = await client.get(link["url"])
+        assert (await press(client, page, follow=False)).status_code == 303
+        for again in (await client.get(link["url"]), await press(client, page, follow=False)):
+            assert again.status_code == 404
+            assert "cannot be used" in again.text and "Content-Security-Policy" in again.headers
+
+
+@consented
+async def test_looking_at_a_link_changes_nothing(empty: Served, network: str) -> None:
+    """What previews links opens them; the page names the workspace and the network."""
+    link = await empty.admin.post("/connections/authorize", {"network": network}, 201)
+    before, asked = await empty.rows(), len(empty.networks.asked)
+    async with browser() as preview:
+        for method in ("GET", "HEAD", "GET"):
+            page = await preview.request(method, link["url"])
+        assert (page.status_code == 200 and "Set-Cookie" in page.headers) or preview.cookies
+        assert "<strong>shop</strong>" in page.text and adapter(network).network.title in page.text
+        assert "frame-ancestors 'none'" in page.headers["Content-Security-Policy"]
+        assert page.headers["Referrer-Policy"] == "no-referrer"
+    assert (await empty.rows(), len(empty.networks.asked)) == (before, asked)
+    async with browser() as client:
+        assert (await press(client, await client.get(link["url"]), follow=False)).status_code == 303
+
+
+async def test_only_the_button_of_its_page_uses_a_link_up(empty: Served) -> None:
+    """A form of another site lacks the cookie, or its token; it brings nobody into a consent that he did not see."""
+    link = await empty.admin.post("/connections/authorize", {"network": "meta"}, 201)
+    async with browser() as victim, browser() as thief:
+        form = Form()
+        form.feed((await thief.get(link["url"])).text)
+        before = await empty.rows()
+        assert (await victim.post(link["url"], data=form.fields)).status_code == 403
+        page = await victim.get(link["url"])
+        for fields in ({}, form.fields):
+            assert (await victim.post(link["url"], data=fields)).status_code == 403
+        own = Form()
+        own.feed(page.text)
+        answer = await victim.post(link["url"], data=own.fields, headers={"Sec-Fetch-Site": "cross-site"})
+        assert answer.status_code == 403
+        assert await empty.rows() == before
+        assert (await press(victim, page, follow=False)).status_code == 303
 
 
 async def test_a_link_lives_ten_minutes(empty: Served) -> None:
     links = [await empty.admin.post("/connections/authorize", {"network": "meta"}, 201) for _ in range(2)]
     async with browser() as client:
         empty.hands.pass_(minutes=9, seconds=50)
-        assert (await client.get(links[0]["url"])).status_code == 303
+        page = await client.get(links[1]["url"])
+        assert (await press(client, await client.get(links[0]["url"]), follow=False)).status_code == 303
         empty.hands.pass_(seconds=11)
         assert (await client.get(links[1]["url"])).status_code == 404
+        assert (await press(client, page, follow=False)).status_code == 404
 
 
 @pytest.mark.parametrize("token", ["x", "callback", "A" * 43, "%00", "<script>"])
@@ -175,7 +214,7 @@ async def test_two_consents_at_once(empty: Served) -> None:
     async with browser() as client:
         for address in [await allowed(empty, client, network) for network in ("meta", "amazon", "meta", "x")]:
             assert (await client.get(address)).status_code == 200
-        assert not client.cookies
+        assert {cookie.name for cookie in client.cookies.jar} == {"adsunify_visit"}
     await empty.settled()
 
 
