@@ -266,6 +266,10 @@ def _ended(refused: str) -> Ending:
     return Ending(None, refused, error=_refused_error(refused))
 
 
+_CLOCK_AHEAD = (
+    "The operation was last changed at a time that is more than 5 minutes ahead of this machine's clock, so it is not "
+    "executed: one of the clocks is or was wrong. `adsunify admin clock` shows such times and repairs them."
+)
 _REFUSALS: Mapping[str, tuple[str, str]] = {
     "claimed": ("operation_running", "The operation is being executed already."),
     "fenced": ("operation_fenced", "Another execution has taken the operation over."),
@@ -273,6 +277,7 @@ _REFUSALS: Mapping[str, tuple[str, str]] = {
     "too_early": ("operation_too_early", "The network asked to wait; the time is not over."),
     "access": ("access_lost", "The credential, its owner or the account may no longer write."),
     "approval": ("approval_required", "In this workspace a person who signed in must execute it."),
+    "clock": ("clock_ahead", _CLOCK_AHEAD),
     "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
 }
 

@@ -42,6 +42,8 @@ TRANSITIONS: Mapping[tuple[Status | None, Trigger], tuple[Status, str | None]] =
 REVIEW_MILLISECONDS = 30 * 60 * 1000
 """A prepared operation can be executed, and continued, for 30 minutes (the contract's "Limits")."""
 LEASE_MILLISECONDS = 30_000
+LONGEST_LEASE_MILLISECONDS = 60 * 60 * 1000
+"""The longest lease that a deployment may choose."""
 RESPONSE_BYTES = 64 * 1024
 """How much of a native answer a receipt keeps."""
 
@@ -180,7 +182,7 @@ class Advanced:
     An operation whose intent is refused although its claim holds is handed back in the same transaction.
     ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
     ``access`` (key revoked or expired, member gone, role too low, account not active), ``approval`` (the workspace
-    wants a signed-in person), ``not_prepared``.
+    wants a signed-in person), ``not_prepared``, ``clock`` (it was changed at a time that is ahead of this machine's).
     """
 
     fence: int

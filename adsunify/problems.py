@@ -47,6 +47,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "operation_running": (400, "The operation is being executed."),
     "operation_succeeded": (400, "The operation was executed already."),
     "operation_unknown": (400, "Of a write of the operation nobody knows whether it was done."),
+    "clock_ahead": (400, "The operation was changed at a time ahead of the server's clock: `adsunify admin clock`."),
     "account_disconnected": (400, "The account is disconnected; connect it again."),
     "malformed_request": (400, "The request is not HTTP as the server reads it: its line, headers or framing."),
     "unauthenticated": (401, "The bearer token is invalid, expired or revoked."),
@@ -89,6 +90,7 @@ TITLES: Mapping[str, str] = {
     "operation_succeeded": "The operation was executed already",
     "operation_running": "The operation is being executed",
     "approval_required": "A person must approve",
+    "clock_ahead": "A clock is or was wrong",
 }
 """The title of a problem, where that of its class says too little."""
 

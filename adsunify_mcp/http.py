@@ -37,12 +37,12 @@ class _CountedDoor(LocalDoor):
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
         if endpoint.access != "read":
-            self.service.limiting.admit(self.actor.credential, True, self.service.store.clock.now())
+            self.service.limiting.admit(self.actor.credential, True, self.service.store.clock.wall())
         return await LocalDoor.call(self, endpoint, asked)
 
     def count(self) -> None:
         """Count a message as a read. Raises RateLimited."""
-        self.service.limiting.admit(self.actor.credential, False, self.service.store.clock.now())
+        self.service.limiting.admit(self.actor.credential, False, self.service.store.clock.wall())
 
 
 def add_routes(app: web.Application, service: Service) -> None:

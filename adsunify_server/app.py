@@ -89,7 +89,7 @@ def _handler(service: Service, endpoint: Endpoint) -> Handler:
 
     async def handle(request: web.Request) -> web.Response:
         actor = await authenticate(service, request.headers.get("Authorization"))
-        standing = service.limiting.admit(actor.credential, writes, service.store.clock.now())
+        standing = service.limiting.admit(actor.credential, writes, service.store.clock.wall())
         _negotiated(request, endpoint)
         answer = await call(service, actor, endpoint, await _asked(request, endpoint))
         headers = {"Idempotency-Replayed": "true"} if answer.replayed else {}

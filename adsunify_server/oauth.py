@@ -37,7 +37,7 @@ def add_routes(app: web.Application, service: Service) -> None:
             asked = None
         if not isinstance(asked, Mapping):
             raise OAuthError("invalid_request", "The body is a JSON object with redirect_uris.")
-        service.limiting.registered(_source(), service.store.clock.now())
+        service.limiting.registered(_source(), service.store.clock.wall())
         return _sent(201, await agents.register(service, asked))
 
     async def token(request: web.Request) -> web.Response:
@@ -45,7 +45,7 @@ def add_routes(app: web.Application, service: Service) -> None:
             return _sent(200, await agents.exchange(service, await _form(request)))
         except OAuthError as problem:
             if problem.error == "invalid_grant":
-                service.limiting.failed(_source(), service.store.clock.now())
+                service.limiting.failed(_source(), service.store.clock.wall())
             raise
 
     async def revoke(request: web.Request) -> web.Response:

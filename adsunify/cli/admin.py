@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 import click
@@ -13,7 +14,8 @@ from rich.progress import Progress
 from adsunify import vault
 from adsunify.actor import Role
 from adsunify.errors import refused
-from adsunify.service import accounts, people, rotating
+from adsunify.service import accounts, people, rotating, times
+from adsunify.service.core import moment
 from adsunify.service.opening import SECRET_KEYS, key_ring, open_private, ring_beside
 from adsunify.store import Store
 from adsunify.wire import Json, dumps
@@ -33,11 +35,11 @@ password_option = click.option(
 )
 
 
-def with_store(database: str, work: Callable[[Store], Awaitable[T]]) -> T:
+def with_store(database: str, work: Callable[[Store], Awaitable[T]], allow_wrong_times: bool = False) -> T:
     """Open (and migrate) the store, do the work, close it."""
 
     async def run() -> T:
-        store = await open_private(database)
+        store = await open_private(database, allow_wrong_times=allow_wrong_times)
         try:
             return await work(store)
         finally:
@@ -139,6 +141,40 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
         raise refused("K=V", "required", "is needed: what shall be set; or --unset K.")
     found = with_store(database, lambda store: accounts.choose_extras(store, account, given))
     showing.say(found, as_json, [showing.accounts([found]), showing.table(("extra", "value"), found["extras"].items())])
+
+
+@admin.command("clock")
+@click.option("--repair", is_flag=True, help="Set the times that are ahead to the present. Stop all servers first.")
+@database_option
+@json_option
+@click.pass_context
+def clock(ctx: click.Context, repair: bool, database: str, as_json: bool) -> None:
+    """Show times in the database that are ahead of this machine's clock.
+
+    They were written while a clock was wrong, and keep servers from starting and operations from being executed. Make
+    sure that this machine's clock is right, then repair them with --repair. What was created ahead of time keeps its
+    lifetime, counted from the present; operations that were prepared ahead of time expire. Receipts and attempts at
+    deliveries keep the times that were recorded. Exit code 1: times are ahead.
+    """
+    wall, found = with_store(database, partial(times.look, repair=repair), allow_wrong_times=True)
+    shown = {
+        "clock": moment(wall),
+        "ahead": [
+            {"table": one.table, "column": one.column, "rows": one.rows, "latest": moment(one.latest)} for one in found
+        ],
+        "repaired": repair,
+    }
+    if as_json:
+        click.echo(dumps(shown))
+    else:
+        click.echo(f"This machine's clock says {shown['clock']}.")
+        for one in found:
+            click.echo(f"{one.table}.{one.column}: {one.rows} ahead, the latest at {moment(one.latest)}")
+        if not found:
+            click.echo("No time in the database is ahead of it.")
+        elif repair:
+            click.echo("They were set to the present.")
+    ctx.exit(1 if found and not repair else 0)
 
 
 def _show(made: dict[str, Json], as_json: bool) -> None:

@@ -28,7 +28,7 @@ async def actor(service: Service, token: str) -> Actor | None:
     if found is None:
         return None
     key = await service.store.ask(keys.find(found[1]))
-    now = service.store.clock.now()
+    now = service.store.clock.wall()
     expected = key.secret_hash if key is not None else hashed("")
     matches = hmac.compare_digest(hashed(token), expected)
     if key is None or not matches or not key.valid(now) or key.role is None:
@@ -90,7 +90,7 @@ async def create_key(service: Service, actor: Actor, *, name: str, can_write: bo
     """Create an API key. Its secret is shown this once; it expires no later than the key that authorizes it."""
     bound = actor.expires_at
     wanted = bound if expires_at is None else int(instant(expires_at, "expiresAt").timestamp() * 1000)
-    if wanted is not None and wanted <= service.store.clock.now():
+    if wanted is not None and wanted <= service.store.clock.wall():
         raise InvalidInput([Issue("expiresAt", "past", "must lie in the future.")])
     if bound is not None and (wanted is None or wanted > bound):
         raise InvalidInput(

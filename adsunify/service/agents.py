@@ -308,7 +308,7 @@ def _redeem(
     if found.used_at is not None or not agents.use(connection, token_hash, clock):
         agents.end(connection, token_hash, clock)
         return None
-    if not found.valid(clock.now()) or not _proven(found, form):  # as it was found: not used yet
+    if not found.valid(clock.wall()) or not _proven(found, form):  # as it was found: not used yet
         return None
     agents.issue(connection, found.grant.id, "access", access_hash, ACCESS_MILLISECONDS, clock)
     agents.issue(connection, found.grant.id, "refresh", refresh_hash, GRANT_MILLISECONDS, clock)
@@ -335,7 +335,7 @@ async def revoke_token(service: Service, form: Mapping[str, str]) -> None:
 async def actor(service: Service, token: str) -> Actor | None:
     """Who calls with an access token; None where it is not good, or was issued for another resource."""
     found = await service.store.ask(agents.find(hashed(token)))
-    if found is None or found.kind != "access" or not found.valid(service.store.clock.now()) or found.role is None:
+    if found is None or found.kind != "access" or not found.valid(service.store.clock.wall()) or found.role is None:
         return None
     grant = found.grant
     if grant.resource != resource(service):

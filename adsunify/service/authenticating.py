@@ -48,7 +48,7 @@ async def authenticate(service: Service, authorization: str | None) -> Actor:
     asked = ASKED.get()
     if caller is None:
         if asked is not None:
-            service.limiting.failed(asked.source, service.store.clock.now())
+            service.limiting.failed(asked.source, service.store.clock.wall())
         raise Unauthenticated(INVALID)
     if asked is not None:
         asked.owner, asked.workspace_id = caller.credential, caller.workspace_id

@@ -106,7 +106,7 @@ async def begin(service: Service, token: str) -> Going:
     link = await service.store.write(_use_link, token, clock)
     reads, app, redirect = adapter(link.network).reads, service.app(link.network), redirect_uri(service, link.network)
     if adapter(link.network).network.login.kind == "oauth1":
-        begun = await _run(service, link.network, reads.request_token(app, redirect, state, clock.now()))
+        begun = await _run(service, link.network, reads.request_token(app, redirect, state, clock.wall()))
         url, state, verifier = begun.url, begun.token, begun.secret
     else:
         url = reads.authorize_url(app, redirect, state, verifier)
@@ -189,7 +189,7 @@ async def _exchanged(
 ) -> Json:
     """Exchange what the network or a person gave for credentials, find the accounts, and keep both."""
     reads = adapter(network).reads
-    flow = reads.exchange(service.app(network), redirect, answer, verifier, service.store.clock.now())
+    flow = reads.exchange(service.app(network), redirect, answer, verifier, service.store.clock.wall())
     credentials = await _run(service, network, flow)
     found = await _run(service, network, reads.accounts(), credentials)
     return await keep(service, actor, network, credentials, found)
@@ -199,7 +199,7 @@ async def keep(
     service: Service, actor: Actor, network: str, credentials: Credentials, found: list[FoundAccount]
 ) -> Json:
     """Keep a connection and every account found through it; then each account's tree is read once."""
-    connection_id = new_id(service.store.clock.now())
+    connection_id = new_id(service.store.clock.wall())
     text = sealed_credentials(service, actor.workspace_id, connection_id, credentials)
     rows = [
         connections.FoundAccount(
@@ -246,7 +246,7 @@ async def _run(service: Service, network: str, flow: Flow[T], credentials: Crede
     def sign(request: Request) -> Request:
         if credentials is None or not request.signed:
             return request
-        now, nonce = service.store.clock.now(), secrets.token_hex(16)
+        now, nonce = service.store.clock.wall(), secrets.token_hex(16)
         return one.reads.sign(request, credentials, service.app(network), now, nonce)
 
     async with service.transport.pool() as pool:

@@ -104,7 +104,7 @@ class Service:
 
     def now(self) -> datetime:
         """The one clock, as an instant."""
-        return datetime.fromtimestamp(self.store.clock.now() / 1000, UTC)
+        return datetime.fromtimestamp(self.store.clock.wall() / 1000, UTC)
 
     async def send(
         self,
@@ -145,7 +145,7 @@ class Service:
             task.cancel()
         while self.uncut or self.background:
             await asyncio.wait((*self.uncut, *self.background))
-        used = self.used_keys.take(self.store.clock.now())
+        used = self.used_keys.take(self.store.clock.wall())
         if used is not None:
             await self.store.write(touch, used)
         await self.store.close()

@@ -262,7 +262,7 @@ class Worker:
         if claimed.sealed_secret is None:
             return Outcome(error="The subscription was removed.")
         body = claimed.body.encode("ascii")
-        sent_at = service.store.clock.now() // 1000
+        sent_at = service.store.clock.wall() // 1000
         try:
             secret = self._secret(claimed.workspace_id, claimed.webhook_id, claimed.sealed_secret)
             answer = await fetch(

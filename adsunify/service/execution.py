@@ -167,7 +167,7 @@ class _Lease:
     def check(self) -> None:
         """Raise RequestNotSent where the lease or the review time ended. Asked when a write is about to leave."""
         now = self.service.store.clock.now()
-        if now >= self.until:
+        if not 0 < self.until - now <= self.service.settings.lease:  # longer than a lease: the clock was corrected
             raise RequestNotSent("The lease of this execution ended before the request could go out.")
         if now >= self.expires_at:
             raise RequestNotSent("The review time ended before the request could go out.")

@@ -61,6 +61,8 @@ class Buckets:
         """Take one; or, where the bucket is empty, the milliseconds until there is one again."""
         at = now * self.count
         kept = self._full_at.pop(key, at)
+        if kept > at + self.window * self.count:  # taken while the clock was ahead
+            kept = at
         full_at = max(at, kept) + self.window
         left = self.window * self.count - (full_at - at)
         if left < 0:

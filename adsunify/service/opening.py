@@ -15,7 +15,7 @@ from adsunify.connecting import App
 from adsunify.errors import refused
 from adsunify.http.transport import HttpTransport
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.operation import LEASE_MILLISECONDS, LONGEST_LEASE_MILLISECONDS
 from adsunify.store import Clock, Store, open_store
 from adsunify.vault import KeyRing, parse_ring, ring_file
 
@@ -83,14 +83,25 @@ async def open_service(
     return Opened(Service(store, ring, transport, settings), file if made else None)
 
 
-async def open_private(database: str, *, clock: Clock | None = None, allow_unsafe_durability: bool = False) -> Store:
+async def open_private(
+    database: str,
+    *,
+    clock: Clock | None = None,
+    allow_unsafe_durability: bool = False,
+    allow_wrong_times: bool = False,
+) -> Store:
     """Open and migrate the store, as :func:`open_store`; a new SQLite file is its owner's alone, as its keys are."""
     parts = urlsplit(database)
     if parts.scheme == "sqlite" and not parts.netloc and parts.path not in ("", "/", "/:memory:"):
         # SQLite would make it readable for all; where it cannot be made, opening it says why
         with suppress(OSError):
             os.close(os.open(unquote(parts.path[1:]), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    return await open_store(database, clock=clock, allow_unsafe_durability=allow_unsafe_durability)
+    return await open_store(
+        database,
+        clock=clock,
+        allow_unsafe_durability=allow_unsafe_durability,
+        allow_wrong_times=allow_wrong_times,
+    )
 
 
 def key_ring(database: str, environment: Mapping[str, str]) -> KeyRing:
@@ -155,7 +166,7 @@ def _rates(environment: Mapping[str, str]) -> Rates:
 
 
 def _lease(environment: Mapping[str, str]) -> int:
-    return _number(environment, LEASE_SECONDS, LEASE_MILLISECONDS // 1000, 1, 3600) * 1000
+    return _number(environment, LEASE_SECONDS, LEASE_MILLISECONDS // 1000, 1, LONGEST_LEASE_MILLISECONDS // 1000) * 1000
 
 
 def _number(environment: Mapping[str, str], name: str, usual: int, least: int, most: int) -> int:

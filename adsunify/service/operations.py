@@ -80,6 +80,9 @@ async def _execute(service: Service, actor: Actor, operation_id: str) -> Json:
         record = _ended(record, ending)
         if ending.refused == "access":
             raise await _access_lost(service, record, tried)
+        if ending.refused == "clock":
+            ahead = OperationError(str((ending.error or {})["message"]), code="clock_ahead")
+            raise attach_operation(ahead, shapes.operation(service, record, tried), advise=False)
         if ending.refused == "approval":
             raise _approval_required(service, record, tried)
     return _told(shapes.operation(service, record, tried))

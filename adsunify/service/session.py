@@ -77,7 +77,7 @@ class Session:
         network = self.adapter.network
         self.service.app(network.code)
         credentials = await self._current()
-        now = self.service.store.clock.now()
+        now = self.service.store.clock.wall()
         if credentials.expires_at is not None and credentials.expires_at - network.login.ahead * 1000 <= now:
             try:
                 await self._refresh(credentials)
@@ -166,7 +166,7 @@ class Session:
         def sign(request: Request) -> Request:
             if not request.signed:
                 return request
-            now = self.service.store.clock.now()
+            now = self.service.store.clock.wall()
             return self.adapter.reads.sign(request, credentials, app, now, secrets.token_hex(16))
 
         return sign
@@ -219,7 +219,7 @@ class Session:
     async def _refreshed(self, current: Credentials) -> None:
         network = self.adapter.network
         app = self.service.app(network.code)
-        now = self.service.store.clock.now()
+        now = self.service.store.clock.wall()
 
         async def send(request: Request) -> Response:
             return await self.service.send(network, request, REFRESH_SECONDS)

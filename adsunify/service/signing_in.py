@@ -119,7 +119,7 @@ async def _known(service: Service, tries: Tries, email: str, password: str, sour
     wrong = Unauthenticated("The e-mail address or the password is wrong.")
     if len(name) > LONGEST_EMAIL or len(password) > LONGEST_PASSWORD:
         raise wrong
-    tries.take(name, source, service.store.clock.now())
+    tries.take(name, source, service.store.clock.wall())
     person = await service.store.read(people.user_with_email, name)
     kept = None if person is None else person.password_hash
     async with tries.gate:

@@ -41,6 +41,8 @@ _RUNNING, _CLAIM_EVENT = transition("prepared", "claim")
 # -- conditions ---------------------------------------------------------------------------------------------------
 
 _NOW = bindparam("now", type_=BigInteger)
+_WALL = bindparam("wall", type_=BigInteger)
+"""The machine's clock as it is, for the expiry of credentials."""
 _UNEXPIRED = operations.c.expires_at > _NOW  # as operation.expired says: over at the very millisecond
 _DUE = or_(operations.c.not_before.is_(None), operations.c.not_before <= _NOW)
 _LEASED = operations.c.lease_until > _NOW
@@ -69,7 +71,7 @@ _KEY = exists().where(
     api_keys.c.user_id == bindparam("by_user"),
     api_keys.c.can_write.is_(True),
     api_keys.c.revoked_at.is_(None),
-    or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _NOW),
+    or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _WALL),
 )
 _GRANT = exists().where(
     grants.c.id == _grant,
@@ -77,12 +79,12 @@ _GRANT = exists().where(
     grants.c.user_id == bindparam("by_user"),
     grants.c.can_write.is_(True),
     grants.c.revoked_at.is_(None),
-    grants.c.expires_at > _NOW,
+    grants.c.expires_at > _WALL,
 )
 _SESSION = exists().where(
     sessions.c.token_hash == _session,
     sessions.c.user_id == bindparam("by_user"),
-    sessions.c.expires_at > _NOW,
+    sessions.c.expires_at > _WALL,
 )
 _ACCOUNT = exists().where(accounts.c.id == operations.c.account_id, accounts.c.status == "active")
 _ACCESS = and_(
@@ -166,7 +168,7 @@ _WHY = Statement(
     ).where(_THIS)
 )
 
-Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared"]
+Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared", "clock"]
 
 _ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
 
@@ -215,6 +217,7 @@ def advance(
         "by_person": actor.approves,
         "new_lease": now + lease,
         "now": now,
+        "wall": clock.wall(),
         "own_n": -1 if change.intent is None else change.intent.n,
         "own_attempt": -1 if change.intent is None else change.intent.attempt,
     }
@@ -246,7 +249,7 @@ def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, 
     lease = values["new_lease"] - values["now"]
     while (row := _CLAIM.one_or_none(connection, values) if actor.writes else None) is None:
         why = _why(connection, values)
-        reason = _claim_refused(why, actor)
+        reason = _claim_refused(why, actor, clock)
         if reason == "claimed" and recover(connection, clock, change.operation_id):
             continue  # its runner is gone, and nothing is in flight
         if reason == "approval":
@@ -275,9 +278,13 @@ def _why(connection: Connection, values: dict[str, Any]) -> Any:
     return row
 
 
-def _claim_refused(why: Any, actor: Actor) -> Refusal | None:
-    if why.status != "prepared":
-        return "claimed" if why.status == _RUNNING else "not_prepared"
+def _claim_refused(why: Any, actor: Actor, clock: Clock) -> Refusal | None:
+    if why.status not in ("prepared", _RUNNING):
+        return "not_prepared"
+    if clock.is_ahead(why.updated_at):
+        return "clock"
+    if why.status == _RUNNING:
+        return "claimed"
     if not why.unexpired:
         return "expired"
     if not why.due:

@@ -113,8 +113,8 @@ def register(
     connection: Connection, id_: str, name: str, redirect_uris: Sequence[str], unused: int, clock: Clock
 ) -> ClientRecord:
     """Keep a client, and forget those that nobody allowed anything within ``unused`` milliseconds."""
-    connection.execute(_FORGET, {"before": clock.now() - unused})
-    made = ClientRecord(id_, name, list(redirect_uris), clock.now())
+    connection.execute(_FORGET, {"before": clock.wall() - unused})
+    made = ClientRecord(id_, name, list(redirect_uris), clock.wall())
     connection.execute(insert(oauth_clients), asdict(made, recurse=False))
     return made
 
@@ -136,7 +136,7 @@ def consent(
     clock: Clock,
 ) -> GrantRecord:
     """Keep a grant in place of what the person allowed the client before. ``lifetime``: milliseconds."""
-    at = clock.now()
+    at = clock.wall()
     connection.execute(_REPLACE, {"of_user": user_id, "of_client": client_id, "now": at})
     row = {
         "id": new_id(at),
@@ -159,7 +159,7 @@ def _grant(connection: Connection, id_: Any) -> GrantRecord:
 
 def grants_of(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> list[tuple[GrantRecord, str]]:
     """The person's grants in a workspace that still stand, each with its client's name."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     return [
         (GrantRecord(**{column.name: getattr(row, column.name) for column in grants.c}), row.name)
         for row in connection.execute(_GRANTS, asked).all()
@@ -177,13 +177,13 @@ def revoke(connection: Connection, workspace_id: str, user_id: str, grant_id: st
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
     if row is None or row.workspace_id != workspace_id or row.user_id != user_id:
         raise NotFound("There is no such grant of yours in this workspace.")
-    connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.now()})
+    connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
     return _grant(connection, grant_id)
 
 
 def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """End every grant of a person in a workspace at once."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, asked)
 
 
@@ -227,7 +227,7 @@ def issue(
     challenge: str | None = None,
 ) -> None:
     """Keep the hash of a new code or token. ``lifetime``: milliseconds."""
-    at = clock.now()
+    at = clock.wall()
     row = {
         "token_hash": token_hash,
         "grant_id": grant_id,
@@ -252,7 +252,7 @@ def _token(row: Any) -> TokenRecord:
 
 def use(connection: Connection, token_hash: str, clock: Clock) -> bool:
     """Use a code or refresh token up; False where somebody was first, and then its grant has ended."""
-    now = clock.now()
+    now = clock.wall()
     if connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None:
         return True
     found = find(token_hash).on(connection)
@@ -265,4 +265,4 @@ def end(connection: Connection, token_hash: str, clock: Clock) -> None:
     """End the grant of a token (RFC 7009); nothing where there is none."""
     found = find(token_hash).on(connection)
     if found is not None:
-        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.now()})
+        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": clock.wall()})

@@ -1,4 +1,4 @@
-"""One clock, passed as an argument, that never runs backwards; and the time-ordered ids made from it."""
+"""One clock, passed as an argument, that follows no wrong times; and the time-ordered ids made from it."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ def _monotonic() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-class Clock:
-    """Milliseconds since 1970 (UTC): the later of the wall, the start's wall plus the monotonic, and what was stored.
+AHEAD = 5 * 60 * 1000
+"""Milliseconds: a time that is further ahead of the wall clock comes from a clock that was wrong."""
 
-    Setting the machine's clock back, or starting again after that, therefore never extends an expiry. ``wall`` and
-    ``monotonic`` give milliseconds.
+
+class Clock:
+    """Milliseconds since 1970 (UTC).
+
+    ``now`` is for the order of things: leases, waits, times of record. It is the latest of the wall clock, the wall
+    clock at the start plus the monotonic clock, and the times read from the database, so a wall clock that is set back
+    by up to AHEAD does not turn it back. What is further ahead of the wall clock is not followed: the wall clock was
+    wrong then, and is right now.
+    ``wall`` is the machine's clock as it is: for signatures, and for the expiry of credentials.
+
+    The arguments give milliseconds.
     """
 
     def __init__(self, wall: Callable[[], int] = _wall, monotonic: Callable[[], int] = _monotonic) -> None:
@@ -32,17 +41,31 @@ class Clock:
         self._lock = threading.Lock()
 
     def now(self) -> int:
-        """The time; never earlier than any it gave before."""
-        at = max(self._read_wall(), self._offset + self._read_monotonic())
-        if at <= self._newest:
+        """The time; earlier than one it gave before only where that was more than AHEAD ahead of the wall clock."""
+        wall = self._read_wall()
+        latest = wall + AHEAD
+        at = max(wall, self._offset + self._read_monotonic())
+        if at <= self._newest <= latest:
             return self._newest
         with self._lock:
-            self._newest = max(self._newest, at)
+            if at > latest:
+                self._offset, at = wall - self._read_monotonic(), wall
+            self._newest = max(self._newest, at) if self._newest <= latest else at
             return self._newest
 
+    def wall(self) -> int:
+        """The machine's clock."""
+        return self._read_wall()
+
+    def is_ahead(self, at: int) -> bool:
+        """Whether a stored time is so far ahead of the wall clock that it is not followed."""
+        return at > self._read_wall() + AHEAD
+
     def saw(self, at: int | None) -> None:
-        """A stored timestamp was read: the time is not before it."""
+        """A stored timestamp was read: the time is not before it, unless it is too far ahead."""
         if at is None or at - self._read_monotonic() <= self._offset:  # so the time was past it already
+            return
+        if self.is_ahead(at):
             return
         with self._lock:
             self._newest = max(self._newest, at)

@@ -74,7 +74,7 @@ def create(
     clock: Clock,
 ) -> ConsentRecord:
     """Keep a token (its hash) that can be used once within ``lifetime`` milliseconds."""
-    at = clock.now()
+    at = clock.wall()
     kept = ConsentRecord(token_hash, purpose, workspace_id, user_id, network, data, at, at + lifetime, None)
     connection.execute(
         _INSERT,
@@ -94,7 +94,7 @@ def create(
 
 def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
     """Use a token: of all who try, one gets the record. None: unknown, for another purpose, used or expired."""
-    row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
+    row = connection.execute(_USE, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 
@@ -106,7 +106,7 @@ def find(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock
 
 def open_(connection: Connection, purpose: Purpose, clock: Clock) -> list[ConsentRecord]:
     """All tokens that can still be used for a purpose, for the rotation of keys."""
-    rows = connection.execute(_OPEN, {"for_purpose": purpose, "now": clock.now()}).all()
+    rows = connection.execute(_OPEN, {"for_purpose": purpose, "now": clock.wall()}).all()
     return [ConsentRecord(**row._mapping) for row in rows]
 
 

@@ -112,7 +112,7 @@ def create(
     clock: Clock,
 ) -> KeyRecord:
     """Keep a new key. ``prefix``: the 8 characters it is found by; ``secret_hash``: hexadecimal SHA-256."""
-    at = clock.now()
+    at = clock.wall()
     key = KeyRecord(new_id(at), workspace_id, user_id, name, prefix, can_write, at, expires_at, None, None)
     _INSERT.all(
         connection,
@@ -162,13 +162,13 @@ def revoke(
         raise Forbidden("Only the owner of a key can revoke it.")
     if only is not None and only != key_id:
         raise Forbidden("A read-only key can revoke itself only; use a write-enabled key.", code="write_required")
-    connection.execute(_REVOKE, {"the_id": key_id, "now": clock.now()})
+    connection.execute(_REVOKE, {"the_id": key_id, "now": clock.wall()})
     return KeyRecord(**connection.execute(_GET, named).one()._mapping)
 
 
 def revoke_all(connection: Connection, workspace_id: str, user_id: str, clock: Clock) -> None:
     """Revoke every key of a user in a workspace."""
-    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.now()}
+    asked = {"of_workspace": workspace_id, "of_user": user_id, "now": clock.wall()}
     connection.execute(_REVOKE_ALL, asked)
 
 

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Text, bindparam, func, select
 from sqlalchemy.exc import DBAPIError
 
 from adsunify.errors import StoreError, refused
 
-from .clock import Clock
+from .clock import AHEAD, Clock
 from .driver import Store
 from .migrate import migrate
 from .schema import events
 
-_NEWEST = select(events.c.created_at).order_by(events.c.id.desc()).limit(1)
+_BOUND = bindparam("id_bound", type_=Text)
+_NEWEST = select(events.c.created_at).where(events.c.id <= _BOUND).order_by(events.c.id.desc()).limit(1)
+_AHEAD = select(func.max(events.c.created_at)).where(events.c.id > _BOUND)
 
 
-def _newest(connection: Connection) -> int | None:
-    return connection.execute(_NEWEST).scalar_one_or_none()
+def _newest(connection: Connection, latest: int) -> tuple[int | None, int | None]:
+    """The time of the newest event that is not after ``latest``, and the latest time after it: ids begin with times."""
+    digits = f"{latest + 1:012x}"
+    bound = {"id_bound": f"{digits[:8]}-{digits[8:]}"}
+    ahead = connection.execute(_AHEAD, bound).scalar_one()
+    return connection.execute(_NEWEST, bound).scalar_one_or_none(), ahead
+
+
+def _clock_differs(newest: int, wall: int) -> StoreError:
+    days, rest = divmod((newest - wall) // 60_000, 24 * 60)
+    far = f"{days} days" if days else f"{rest} minutes"
+    stored, clock = (datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") for at in (newest, wall))
+    return StoreError(
+        f"The database holds times that are {far} ahead of this machine's clock: the newest is {stored}, the clock "
+        f"says {clock}. adsunify does not start, because leases and expiries would be wrong. If this machine's clock "
+        "is behind, set it. If a clock was ahead, stop all servers and run `adsunify admin clock`, which shows the "
+        "wrong times and repairs them."
+    )
 
 
 def _durable(connection: Connection) -> bool:
@@ -29,11 +48,18 @@ def _durable(connection: Connection) -> bool:
     return bool(shown["fsync"] == "on" and shown["synchronous_commit"] != "off")
 
 
-async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durability: bool = False) -> Store:
+async def open_store(
+    url: str,
+    *,
+    clock: Clock | None = None,
+    allow_unsafe_durability: bool = False,
+    allow_wrong_times: bool = False,
+) -> Store:
     """Open and migrate the database at ``sqlite:///path.db`` or ``postgresql://...``.
 
     PostgreSQL URLs are as libpq reads them (a socket directory as ``?host=/dir``, ``sslmode``). A PostgreSQL that may
     lose commits at a power failure (fsync or synchronous_commit off) is refused unless ``allow_unsafe_durability``.
+    One with times ahead of the machine's clock is refused unless ``allow_wrong_times``.
     Raises InvalidInput for another kind of URL, StoreError where the database cannot be opened.
     """
     store = _store(url, clock or Clock())
@@ -47,7 +73,12 @@ async def open_store(url: str, *, clock: Clock | None = None, allow_unsafe_durab
             await store.upgrade(migrate)
         except DBAPIError as error:
             raise StoreError(f"The database cannot be brought to this version of adsunify: {error.orig}") from error
-        store.clock.saw(await store.read(_newest))
+        wall = store.clock.wall()
+        newest, ahead = await store.read(_newest, wall + AHEAD)
+        if not allow_wrong_times and ahead is not None and store.clock.is_ahead(ahead):
+            raise _clock_differs(ahead, wall)
+        store.clock.saw(newest)
+        store.clock.saw(ahead)  # after a clock was corrected, ids may be ahead of their times
     except BaseException:
         await store.close()
         raise

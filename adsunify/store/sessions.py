@@ -80,7 +80,7 @@ def create(
     connection: Connection, token_hash: str, user_id: str, workspace_id: str | None, lifetime: int, clock: Clock
 ) -> None:
     """Keep a new session of ``lifetime`` milliseconds; those of the person that are over are forgotten."""
-    at = clock.now()
+    at = clock.wall()
     connection.execute(_END_EXPIRED, {"of_user": user_id, "now": at})
     row = {
         "token_hash": token_hash,
@@ -94,7 +94,7 @@ def create(
 
 def find(connection: Connection, token_hash: str, clock: Clock) -> SessionRecord | None:
     """The session of a token, if it is not over, with what its person is where at this moment."""
-    row = connection.execute(_SESSION, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    row = connection.execute(_SESSION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else SessionRecord(**row._mapping, homes=homes(connection, row.user_id))
 
 
@@ -157,7 +157,7 @@ def invite(
     clock: Clock,
 ) -> InvitationRecord:
     """Keep an invitation by a user; it can be used once within ``lifetime`` milliseconds."""
-    at = clock.now()
+    at = clock.wall()
     kept = InvitationRecord(token_hash, workspace_id, user_id, email, role, at, at + lifetime, None)
     row = {
         "token_hash": token_hash,
@@ -174,16 +174,16 @@ def invite(
 
 def invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
     """An invitation that can still be used."""
-    row = connection.execute(_INVITATION, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    row = connection.execute(_INVITATION, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
 
 
 def use_invitation(connection: Connection, token_hash: str, clock: Clock) -> InvitationRecord | None:
     """Use an invitation up: of all who try, one gets the record. None: unknown, used or over."""
-    row = connection.execute(_USE, {"the_hash": token_hash, "now": clock.now()}).one_or_none()
+    row = connection.execute(_USE, {"the_hash": token_hash, "now": clock.wall()}).one_or_none()
     return None if row is None else InvitationRecord(**row._mapping)
 
 
 def withdraw(connection: Connection, workspace_id: str, email: str, clock: Clock) -> None:
     """Use up every invitation of an e-mail address into a workspace, so that nobody joins with one."""
-    connection.execute(_WITHDRAW, {"of_workspace": workspace_id, "of_email": email, "now": clock.now()})
+    connection.execute(_WITHDRAW, {"of_workspace": workspace_id, "of_email": email, "now": clock.wall()})

@@ -95,7 +95,7 @@ class Visit:
         asked, home = ASKED.get(), self.visitor.home
         if asked is not None:
             asked.owner, asked.workspace_id = self.visitor.user_id, None if home is None else home.workspace_id
-        now = self.service.store.clock.now()
+        now = self.service.store.clock.wall()
         self.service.limiting.admit(self.visitor.user_id, self.request.method == "POST", now)
 
     def path(self, name: str) -> str:

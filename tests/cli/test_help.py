@@ -14,7 +14,15 @@ from .running import ROOT, run
 
 DOCUMENTED = {
     *("demo", "plan", "serve", "sandbox", "worker", "mcp", "db upgrade"),
-    *("admin init", "admin user", "admin account", "admin workspace", "admin keys new", "admin keys rotate"),
+    *(
+        "admin init",
+        "admin user",
+        "admin account",
+        "admin workspace",
+        "admin clock",
+        "admin keys new",
+        "admin keys rotate",
+    ),
     *("networks", "connect", "accounts", "validate", "create", "activate", "operations", "execute", "cancel"),
     *("insights", "webhooks listen", "webhooks verify"),
 }

@@ -14,7 +14,8 @@ from adsunify import vault
 from adsunify.errors import InvalidInput
 from adsunify.service import people as upkeep
 from adsunify.service.people import password_matches
-from adsunify.store import Store, agents, keys, open_store, people, sessions
+from adsunify.store import Clock, Store, agents, events, keys, open_store, people, sessions
+from adsunify.store import clock as clock_module
 from adsunify.store.schema import oauth_clients
 
 from .conftest import Place
@@ -45,6 +46,25 @@ def stored(one: Place, work: Callable[[Store], Any]) -> Any:
 
 def user(one: Place, action: str, email: str, *more: str, **environment: str) -> Any:
     return one.ads("admin", "user", action, *SHOP, "--email", email, "--json", *more, **environment)
+
+
+def test_times_ahead_of_the_clock_are_shown_and_repaired(shop: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    far = Clock().now() + 400 * 24 * 60 * 60 * 1000 + 60_000
+    monkeypatch.setattr(clock_module, "_last", clock_module._last)  # ids made afterwards must not follow these
+
+    def wrong(connection: Connection) -> None:
+        home = people.every_workspace(connection)[0].id
+        events.record(connection, [events.event_row("account.connected", home, far, status="active")])
+
+    assert shop.ads("admin", "clock", "--json").data["ahead"] == []
+    stored(shop, lambda store: store.write(wrong))
+    refused = shop.ads("accounts")
+    assert refused.code != 0 and "400 days ahead" in refused.err and "adsunify admin clock" in refused.err
+    shown = shop.ads("admin", "clock")
+    assert shown.code == 1 and "events.created_at: 1 ahead" in shown.out
+    assert shop.ads("admin", "clock", "--repair").code == 0
+    assert shop.ads("accounts").code == 0
+    assert shop.ads("admin", "clock").code == 0
 
 
 def test_a_member_changes_his_role(shop: Place) -> None:

@@ -12,12 +12,12 @@ from adsunify.executor import KillPoint
 from adsunify.service import operations as use
 from adsunify.service.core import Service
 from adsunify.store import Clock, operations
+from adsunify.store.clock import AHEAD
 
 from .stage import FORMATS, NETWORK_PLANS, Stage, by_turns
 from .stage import PLANS as ALL_PLANS
 
 MINUTE = 60_000
-HOUR = 60 * MINUTE
 PLANS = [plan for plan in ALL_PLANS if not plan[0].startswith("x-")]
 """X signs the time of each request, and refuses one from a machine whose clock is far from its own."""
 CREATED = [plan for plan in NETWORK_PLANS if plan[1] == "create" and plan in PLANS]
@@ -127,7 +127,7 @@ async def test_clock_set_back(stage: Stage, hands: Hands, name: str, action: str
     async with stage.service(clock=hands.clock()) as service:
         operation_id = await stage.create(service, FORMATS[name][0])
         hands.pass_(10 * MINUTE)
-        hands.wall -= HOUR
+        hands.wall -= AHEAD
         assert await _left(stage, service, operation_id) == 20 * MINUTE
         hands.pass_(20 * MINUTE)
         await _expired(stage, service, operation_id, 0)
@@ -142,7 +142,7 @@ async def test_clock_set_back_and_started_again(stage: Stage, hands: Hands, name
         await stage.execute(service, before_it_ends)
         hands.pass_(1)
         await _expired(stage, service, operation_id, 0)
-    hands.wall -= HOUR
+    hands.wall -= AHEAD
     hands.monotonic = 0 if boot else hands.monotonic
     async with stage.service(clock=hands.clock()) as service:
         # known is the last thing that was stored: what time has passed since then nobody wrote down

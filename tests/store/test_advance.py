@@ -16,6 +16,7 @@ from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
 from adsunify.statuses import Seen
 from adsunify.store import connections, keys, operations, people, sessions
 from adsunify.store.attempts import open_intent, receipts, withdraw
+from adsunify.store.clock import AHEAD
 from adsunify.store.events import latest, of_operation
 from adsunify.wire import loads
 
@@ -145,8 +146,10 @@ async def test_a_continuation_expires_to_the_millisecond(world: World, later: in
 async def test_a_clock_set_back_extends_nothing(world: World) -> None:
     operation = await world.prepare()
     world.hands.pass_(REVIEW_MILLISECONDS)
-    world.hands.wall -= 60 * 60_000
+    world.hands.wall -= AHEAD
     assert (await world.claim(operation)).refused == "expired"
+    world.hands.wall -= 60 * 60_000
+    assert (await world.claim(operation)).refused == "clock"
 
 
 async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from adsunify.store import Clock, new_id
 from adsunify.store import clock as clock_module
+from adsunify.store.clock import AHEAD
 
 from .world import START, Hands
 
@@ -25,19 +26,50 @@ def _ids_as_before() -> Iterator[None]:
     clock_module._last = before
 
 
+FAR = 400 * 24 * 60 * 60 * 1000
 MOVES = st.lists(st.tuples(st.integers(-(10**7), 10**7), st.integers(0, 10**6)), max_size=30)
 
 
 @given(MOVES)
-def test_the_clock_is_the_later_of_the_wall_and_the_monotonic(moves: list[tuple[int, int]]) -> None:
+def test_the_clock_turns_back_only_from_times_far_ahead_of_the_wall(moves: list[tuple[int, int]]) -> None:
     hands = Hands()
     clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
-    began, latest = hands.monotonic, START
+    before = clock.now()
     for wall, monotonic in moves:
         hands.wall += wall
         hands.monotonic += monotonic
-        latest = max(latest, hands.wall, START + hands.monotonic - began)
-        assert clock.now() == latest
+        now = clock.now()
+        assert hands.wall <= now <= hands.wall + AHEAD
+        assert now >= before or before > hands.wall + AHEAD
+        assert clock.wall() == hands.wall
+        before = now
+
+
+def test_the_clock_goes_on_while_the_wall_is_set_back_a_little() -> None:
+    hands = Hands()
+    clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
+    hands.pass_(60_000)
+    hands.wall -= AHEAD
+    assert clock.now() == START + 60_000
+    hands.pass_(1_000)
+    assert clock.now() == START + 61_000
+
+
+@pytest.mark.parametrize("how", ["the wall", "the wall at the start", "a stored time"])
+def test_a_time_far_ahead_of_the_wall_is_forgotten(how: str) -> None:
+    hands = Hands()
+    right = Clock(lambda: hands.wall, lambda: hands.monotonic)
+    hands.wall += FAR
+    clock = right if how == "the wall" else Clock(lambda: hands.wall, lambda: hands.monotonic)
+    assert clock.now() == START + FAR
+    hands.wall -= FAR
+    if how == "a stored time":
+        clock = Clock(lambda: hands.wall, lambda: hands.monotonic)
+        clock.saw(START + FAR)
+        assert clock.is_ahead(START + FAR) and not clock.is_ahead(START + AHEAD)
+    assert clock.now() == START
+    hands.pass_(1)
+    assert clock.now() == START + 1
 
 
 def test_the_clock_is_not_before_what_was_stored() -> None:
@@ -89,9 +121,9 @@ def test_ids_of_threads_differ() -> None:
 
 
 def test_time_goes_on_after_a_restart_with_the_wall_set_back() -> None:
-    """A lease that was taken before the restart runs out although the wall is an hour behind."""
+    """A lease that was taken before the restart runs out although the wall is behind."""
     elapsed = 0
-    clock = Clock(wall=lambda: START - 3_600_000 + elapsed, monotonic=lambda: elapsed)
+    clock = Clock(wall=lambda: START - AHEAD + elapsed, monotonic=lambda: elapsed)
     clock.saw(START)
     assert clock.now() == START
     elapsed = 30_000

@@ -175,7 +175,7 @@ async def test_the_clock_knows_what_was_stored_before_it_was_set_back(url: str, 
     store = await open_store(url, clock=Clock(lambda: hands.wall, lambda: hands.monotonic))
     await (await made(store, hands)).prepare()
     await store.close()
-    again = await open_store(url, clock=Clock(lambda: START - 3_600_000, lambda: 0))
+    again = await open_store(url, clock=Clock(lambda: START - 60_000, lambda: 0))
     assert again.clock.now() >= START
     await again.close()
 
