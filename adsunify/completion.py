@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from attrs import frozen
 
 from .errors import AdsunifyError, Outcome
+from .records import Operation
 
 E = TypeVar("E", bound=AdsunifyError)
 
@@ -102,7 +103,7 @@ def attach_operation(error: E, operation: Mapping[str, Any], *, advise: bool = T
     ``advise``: the words include what can be done next; an error that says so itself leaves it out.
     """
     completion = read_completion(operation)
-    error.operation = operation
+    error.operation = Operation(operation)
     error.outcome, error.applied_steps = completion.outcome, completion.applied_steps
     error.message = join_sentences(error.message, completion.describe() if advise else completion.describe_steps())
     return error

@@ -17,6 +17,7 @@
      │   ├─ ProviderThrottled          later; see ``retry_after``
      │   └─ ProviderUnreadable         no usable answer: 5xx, not JSON, a member missing, a connection lost
      ├─ OperationError            400  the operation's state forbids it; see ``code``
+     ├─ ServerUnreachable         503  an adsunify server gave no usable answer (raised by clients of a server)
      ├─ StoreError                503  the database did not do it
      └─ VaultError                500  a stored secret cannot be opened
 
@@ -30,6 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple
+
+from .records import Operation
 
 Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
 
@@ -78,7 +81,7 @@ class AdsunifyError(Exception):
         *,
         code: str | None = None,
         outcome: Outcome = "not_applied",
-        operation: Mapping[str, Any] | None = None,
+        operation: Operation | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -294,7 +297,7 @@ class OperationError(AdsunifyError):
         message: str,
         *,
         code: str,
-        operation: Mapping[str, Any] | None = None,
+        operation: Operation | None = None,
         native: NativeError | None = None,
         outcome: Outcome = "not_applied",
         retry_after: float | None = None,
@@ -302,6 +305,17 @@ class OperationError(AdsunifyError):
         super().__init__(message, code=code, outcome=outcome, operation=operation)
         self.native = native
         self.retry_after = retry_after
+
+
+class ServerUnreachable(AdsunifyError):
+    """An adsunify server is down, too slow, was cut off, or something else answers in its place.
+
+    ``outcome``: ``not_applied`` where the request surely did not reach it or only reads, else ``unknown``.
+    """
+
+    status = 503
+    default_code = "server_unreachable"
+    title = "The adsunify server gave no usable answer"
 
 
 class StoreError(AdsunifyError):

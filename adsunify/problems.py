@@ -22,11 +22,13 @@ from .errors import (
     ProviderThrottled,
     ProviderUnreadable,
     RateLimited,
+    ServerUnreachable,
     StoreError,
     TokenRefused,
     Unauthenticated,
     VaultError,
 )
+from .records import Operation
 
 TYPE = "urn:adsunify:problem:"
 
@@ -74,6 +76,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "internal_error": (500, "Something failed inside."),
     "vault_error": (500, "A stored secret cannot be opened."),
     "store_unavailable": (503, "The database did not do it."),
+    "server_unreachable": (503, "Said by clients of a server: it is down, too slow, cut off, or not this API."),
     "not_ready": (503, "The server is shutting down, or its database is not at this version."),
 }
 """Every code of a problem, with its status and what it means. They are stable; others may be added."""
@@ -97,7 +100,7 @@ TITLES: Mapping[str, str] = {
 
 def described(error: AdsunifyError) -> dict[str, Any]:
     """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""
-    inside = error.status >= 500
+    inside = error.status >= 500 and not isinstance(error, ServerUnreachable)
     problem: dict[str, Any] = {
         "type": TYPE + error.code,
         "title": TITLES.get(error.code, error.title),
@@ -113,9 +116,9 @@ def described(error: AdsunifyError) -> dict[str, Any]:
     if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
         problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
     if error.operation is not None:
-        problem["operationId"] = error.operation["id"]
+        problem["operationId"] = error.operation.id
         problem["appliedSteps"] = list(error.applied_steps)
-        problem["operation"] = error.operation
+        problem["operation"] = error.operation.data
     return problem
 
 
@@ -136,7 +139,9 @@ def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
     """The error that problem details describe: of the class that was raised where they were made."""
     message = str(problem["detail"])
     error = _error(problem, message, str(problem["code"]))
-    error.status, error.outcome, error.operation = int(problem["status"]), problem["outcome"], problem.get("operation")
+    operation = problem.get("operation")
+    error.status, error.outcome = int(problem["status"]), problem["outcome"]
+    error.operation = None if operation is None else Operation(operation)
     error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
     if isinstance(error, ProviderError | OperationError) and "retryAfterMs" in problem:
         error.retry_after = int(problem["retryAfterMs"]) / 1000
@@ -157,6 +162,8 @@ def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError
         return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
     if status == 400:
         return OperationError(message, code=code, native=native)
+    if code == ServerUnreachable.default_code:
+        return ServerUnreachable(message, code=code)
     if code == VaultError.default_code:
         return VaultError(message, code=code)
     return _BY_STATUS.get(status, AdsunifyError)(message, code=code)

@@ -45,7 +45,8 @@ def failed(problem: AdsunifyError) -> dict[str, Json]:
 
 def waiting(problem: AdsunifyError) -> dict[str, Json]:
     """The operation that waits for a person, as a result: it is no failure, and there is nothing to call again."""
-    operation = {name: one for name, one in (problem.operation or {}).items() if name not in UNSAID}
+    shown = {} if problem.operation is None else problem.operation.data
+    operation = {name: one for name, one in shown.items() if name not in UNSAID}
     value = {"data": operation, "approvalRequired": True}
     said = f"{APPROVE.format(url=operation['reviewUrl'])}\n{read_completion(operation).describe_steps()}"
     return _result(value, [said, dumps(value)])

@@ -68,7 +68,7 @@ def _execute(ads: Ads, operation: Operation, as_json: bool) -> Operation:
             return ads.execute(operation, confirmed=True, progress=lambda shown: told(words(shown)))
         except AdsunifyError as problem:
             if problem.operation is not None:
-                showing.say(problem.operation, as_json, showing.receipt(problem.operation))
+                showing.say(problem.operation.data, as_json, showing.receipt(problem.operation.data))
             raise
         except KeyboardInterrupt:
             click.echo(f"Stopped waiting. See how far it came: adsunify operations {operation.id}", err=True)

@@ -9,14 +9,22 @@ from datetime import date
 
 from pydantic.alias_generators import to_camel
 
-from adsunify.brief import CampaignBrief
 from adsunify.contract import BY_ID, Call
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
-from adsunify.wire import Json, json_bytes
+from adsunify.wire import Json
 
 from .doors import Door, open_door
+from .inputs import (
+    check_parameters,
+    encode_body,
+    read_account_id,
+    read_campaign,
+    read_list,
+    read_operation_id,
+    read_text,
+)
 from .records import Account, Brief, Connection, Operation
 
 PAUSE_SECONDS, MAX_WAIT_SECONDS = 0.1, 30 * 60
@@ -29,8 +37,10 @@ class AsyncAds:
 
     What returns ``Json`` returns the ``data`` of the REST API's answer, in its names. The methods raise the errors
     of :mod:`adsunify.errors`: InvalidInput with all issues at once, Forbidden, NotFound, ProviderError where a network
-    refuses a read, StoreError; over a server also Unauthenticated, RateLimited, and ProviderUnreadable
-    ``server_unreachable``. ``outcome`` of an error says whether anything may have been written.
+    refuses a read, StoreError; over a server also Unauthenticated, RateLimited, and ServerUnreachable where
+    it is down, too slow, cut off, or something else answers. ``outcome`` of an error says whether anything may have
+    been written; where one concerns an operation, ``operation`` is it, and ``applied_steps`` names the steps of which
+    anything was written.
 
     ``url`` is a server's (``https://...``, with its ``token``), or that of a database. A new database is given a
     workspace, ``local`` or as ``workspace`` names it, and the user ``local`` as its admin. One that has workspaces is
@@ -92,10 +102,11 @@ class AsyncAds:
         same operation again. Raises InvalidInput for an unknown operationId.
         """
         door = self.door
-        if operation_id not in BY_ID:
+        if not isinstance(operation_id, str) or operation_id not in BY_ID:
             raise refused("operationId", "choice", f"There is no such operation; there are {', '.join(BY_ID)}.")
-        data = b"" if body is None else json_bytes(body)
-        return await door.call(BY_ID[operation_id], Call(path or {}, query or {}, data, idempotency_key))
+        endpoint, path, query = BY_ID[operation_id], {} if path is None else path, {} if query is None else query
+        check_parameters(endpoint, path, query, idempotency_key)
+        return await door.call(endpoint, Call(path, query, encode_body(body), idempotency_key))
 
     # -- discovery and accounts --------------------------------------------------------------------------------
 
@@ -125,7 +136,7 @@ class AsyncAds:
 
     async def account(self, account: Account | str) -> Account:
         """One ad account, read again; by its id or as :meth:`accounts` returned it. Raises NotFound."""
-        return Account((await self.call("get_account", path={"accountId": _id(account)}))["data"])
+        return Account((await self.call("get_account", path={"accountId": read_account_id(account)}))["data"])
 
     async def authorize(self, network: str) -> Json:
         """Make a link at which a person connects the network's accounts: ``url`` and ``expiresAt``.
@@ -145,7 +156,7 @@ class AsyncAds:
         accounts' ids. Raises InvalidInput for other members and for a network with a consent page (see
         :meth:`authorize`), TokenRefused where the network does not take them.
         """
-        if network in ADAPTERS and network not in CREDENTIALS:
+        if read_text(network, "network") in ADAPTERS and network not in CREDENTIALS:
             raise refused(
                 "network",
                 "choice",
@@ -155,7 +166,7 @@ class AsyncAds:
         body = {"network": network, **{to_camel(name): value for name, value in credentials.items()}}
         found = (await self.call("post_connections_credentials", body=body))["data"]
         every = await self.accounts(network)
-        return Connection(found, [one for one in every if one.id in found["accounts"]])
+        return Connection(found, tuple(one for one in every if one.id in found["accounts"]))
 
     async def connections(self) -> list[Json]:
         """The connections, each with ``connectionId``, ``network``, ``status`` and its accounts' ids."""
@@ -176,7 +187,7 @@ class AsyncAds:
         Returns ``format``, ``plan``, ``risk`` and ``warnings`` of what :meth:`create` would prepare. Raises
         InvalidInput with everything that is wrong.
         """
-        return (await self.call("post_validate_campaign", body=_campaign(account, brief)))["data"]
+        return (await self.call("post_validate_campaign", body=read_campaign(account, brief)))["data"]
 
     async def create(
         self,
@@ -190,7 +201,7 @@ class AsyncAds:
         The same ``idempotency_key`` and brief return the same operation again; another brief raises Conflict. Raises
         InvalidInput with everything that is wrong with the brief.
         """
-        body = _campaign(account, brief)
+        body = read_campaign(account, brief)
         return Operation((await self.call("post_create", body=body, idempotency_key=idempotency_key))["data"])
 
     async def activate(
@@ -200,7 +211,10 @@ class AsyncAds:
 
         Executing it can spend money. Raises InvalidInput where the source is none, ``source_not_activatable``.
         """
-        body = {"accountId": _id(account), "sourceOperationId": _id(source)}
+        body = {
+            "accountId": read_account_id(account),
+            "sourceOperationId": read_operation_id(source, "sourceOperationId"),
+        }
         return Operation((await self.call("post_activate", body=body, idempotency_key=idempotency_key))["data"])
 
     async def set_status(
@@ -217,7 +231,8 @@ class AsyncAds:
         ``kind`` is ``campaign``, ``adGroup`` or ``ad``; ``entity_ids`` are the network's own. All are prepared or none:
         InvalidInput says which of them cannot be.
         """
-        body = {"accountId": _id(account), "kind": kind, "entityIds": list(entity_ids), "status": status}
+        ids = read_list(entity_ids, "entityIds")
+        body = {"accountId": read_account_id(account), "kind": kind, "entityIds": ids, "status": status}
         answer = await self.call("post_bulk_status", body=body, idempotency_key=idempotency_key)
         return [Operation(row) for row in answer["data"]["operations"]]
 
@@ -229,7 +244,7 @@ class AsyncAds:
 
     async def operation(self, operation: Operation | str) -> Operation:
         """One operation, read again with its plan and receipt. Raises NotFound."""
-        return Operation((await self.call("get_operation", path={"operationId": _id(operation)}))["data"])
+        return Operation((await self.call("get_operation", path={"operationId": read_operation_id(operation)}))["data"])
 
     async def execute(
         self, operation: Operation | str, *, confirmed: bool, progress: Callable[[Operation], None] | None = None
@@ -244,7 +259,7 @@ class AsyncAds:
         the account; it is never sent again by itself. Raises Forbidden ``approval_required`` where a person has to
         execute it.
         """
-        path = {"operationId": _id(operation)}
+        path = {"operationId": read_operation_id(operation)}
         while True:
             answer = await self.call("post_operation_execute", path=path, body={"confirmed": confirmed})
             found = Operation(answer["data"])
@@ -256,7 +271,7 @@ class AsyncAds:
 
     async def cancel(self, operation: Operation | str) -> Operation:
         """Cancel a prepared operation of one's own; what it wrote already stays. Raises OperationError."""
-        answer = await self.call("post_operation_cancel", path={"operationId": _id(operation)}, body={})
+        answer = await self.call("post_operation_cancel", path={"operationId": read_operation_id(operation)}, body={})
         return Operation(answer["data"])
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -269,9 +284,9 @@ class AsyncAds:
         report. ``totals`` adds them up, None where a part is missing; ``coverage`` says what is missing or provisional.
         Waits while the network makes its report, which may take minutes. Raises ProviderError.
         """
-        query = {"startDate": str(start), "endDate": str(end)}
+        path, query = {"accountId": read_account_id(account)}, {"startDate": str(start), "endDate": str(end)}
         while True:
-            found = (await self.call("get_account_insights", path={"accountId": _id(account)}, query=query))["data"]
+            found = (await self.call("get_account_insights", path=path, query=query))["data"]
             if found["pending"] is None:
                 return found
             await asyncio.sleep((found["pending"]["retryAfterMs"] or 5000) / 1000)
@@ -281,7 +296,7 @@ class AsyncAds:
 
         ``truncated`` where the account has more than was read. Raises ProviderError.
         """
-        return (await self.call("get_account_tree", path={"accountId": _id(account)}))["data"]
+        return (await self.call("get_account_tree", path={"accountId": read_account_id(account)}))["data"]
 
     async def catalog(
         self,
@@ -301,17 +316,6 @@ class AsyncAds:
         query = {"search": search, "cursor": cursor, "limit": str(limit)}
         return await self.call(
             "get_account_catalog",
-            path={"accountId": _id(account), "resource": resource},
+            path={"accountId": read_account_id(account), "resource": resource},
             query={name: value for name, value in query.items() if value is not None},
         )
-
-
-def _id(one: Account | Operation | str) -> str:
-    return one if isinstance(one, str) else one.id
-
-
-def _campaign(account: Account | str, brief: Brief) -> Json:
-    return {
-        "accountId": _id(account),
-        "campaign": brief.to_json() if isinstance(brief, CampaignBrief) else dict(brief),
-    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote
 
@@ -11,8 +12,18 @@ from attrs import frozen
 from adsunify.actor import Actor
 from adsunify.contract import Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
-from adsunify.errors import ProviderThrottled, ProviderUnreadable, refused
+from adsunify.errors import (
+    AdsunifyError,
+    OperationError,
+    Outcome,
+    ProviderThrottled,
+    RateLimited,
+    ServerUnreachable,
+    refused,
+)
+from adsunify.http.retry_after import parse_retry_after
 from adsunify.problems import error_from
+from adsunify.records import Operation
 from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
 from adsunify.service.people import embedded
 from adsunify.wire import Json, dumps, loads
@@ -23,6 +34,7 @@ if TYPE_CHECKING:
     from adsunify.service.core import Service
 
 LAST_PORT = 65535
+SPELLINGS = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a store of one's own"
 
 
 class Door(Protocol):
@@ -46,8 +58,14 @@ class LocalDoor:
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
         """The envelope of the answer, a copy that is the caller's own."""
-        envelope: Mapping[str, Json] = loads(dumps((await call(self.service, self.actor, endpoint, asked)).envelope()))
-        return envelope  # the caller's own, as from a server
+        try:
+            answer = await call(self.service, self.actor, endpoint, asked)
+        except AdsunifyError as error:
+            if error.operation is not None:
+                error.operation = Operation(loads(dumps(error.operation.data)))
+            raise
+        envelope: Mapping[str, Json] = loads(dumps(answer.envelope()))
+        return envelope
 
     async def close(self) -> None:
         """Let a write in flight finish, and close the store."""
@@ -56,13 +74,17 @@ class LocalDoor:
 
 @frozen
 class RemoteDoor:
-    """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so."""
+    """A server, over REST. Nothing is sent twice: an answer that is lost is an error that says so.
+
+    ``now``: the time in seconds since 1970, with which a ``Retry-After`` is compared where an answer has no ``Date``.
+    """
 
     client: httpx.AsyncClient
+    now: Callable[[], float] = time.time
 
     async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
-        """The envelope of the answer. Raises InvalidInput for what no request can carry, and ProviderUnreadable
-        ``server_unreachable`` where there is no answer; its outcome is ``unknown`` where the server may have done it.
+        """The envelope of the answer. Raises InvalidInput for what no request can carry, and ServerUnreachable where
+        there is no usable answer; its outcome is ``unknown`` where the server may have done what it was asked.
         """
         import httpx
 
@@ -79,26 +101,39 @@ class RemoteDoor:
         if endpoint.body is not None:
             headers[b"Content-Type"] = b"application/json"
         content = asked.body if endpoint.body is not None else None
+        lost: Outcome = "not_applied" if endpoint.method == "GET" else "unknown"
+        server = f"The adsunify server at {self.client.base_url}"
         try:
             answer = await self.client.request(
                 endpoint.method, path, params=dict(asked.query), content=content, headers=headers
             )
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as problem:
+            text = f"{server} cannot be reached; nothing was sent to it. ({_reason(problem)})"
+            raise ServerUnreachable(text) from problem
+        except httpx.TimeoutException as problem:
+            text = f"{server} did not answer in time. ({_reason(problem)})"
+            raise ServerUnreachable(text, outcome=lost) from problem
+        except httpx.HTTPError as problem:
+            text = f"{server} was cut off before its answer was complete. ({_reason(problem)})"
+            raise ServerUnreachable(text, outcome=lost) from problem
+        try:
             body: Mapping[str, Json] = loads(answer.content)
-            if answer.status_code >= 400:
-                error = error_from(body)
-            elif "data" in body:
+            if not isinstance(body, Mapping):
+                raise TypeError("an answer is an object")
+            if answer.status_code < 400 and "data" in body:
                 return body
-            else:
-                raise ValueError("it is no answer of this API")
-        except (httpx.HTTPError, ValueError, LookupError, TypeError) as problem:
-            unsent = isinstance(problem, httpx.ConnectError | httpx.ConnectTimeout | httpx.PoolTimeout)
-            raise ProviderUnreadable(
-                f"The server gave no usable answer: {problem}",
-                code="server_unreachable",
-                outcome="not_applied" if unsent or endpoint.method == "GET" else "unknown",
-            ) from problem
-        if isinstance(error, ProviderThrottled) and "Retry-After" in answer.headers:
-            error.retry_after = float(answer.headers["Retry-After"])
+            error = error_from(body)
+        except (ValueError, LookupError, TypeError, AttributeError) as problem:
+            kind = answer.headers.get("content-type", "no content type")
+            text = (
+                f"{server} gave no answer of this API: HTTP {answer.status_code}, {kind}. Is this the address of an "
+                "adsunify server, without /api/v1/ads?"
+            )
+            raise ServerUnreachable(text, outcome=lost) from problem
+        if isinstance(error, ProviderThrottled | RateLimited | OperationError):
+            wait = parse_retry_after(answer.headers, self.now())
+            if wait is not None and not error.retry_after:  # the body is more exact
+                error.retry_after = wait
         raise error
 
     async def close(self) -> None:
@@ -106,11 +141,18 @@ class RemoteDoor:
         await self.client.aclose()
 
 
+def _reason(problem: Exception) -> str:
+    return str(problem) or type(problem).__name__
+
+
 async def open_door(url: str, token: str | None, workspace: str | None, environment: Mapping[str, str]) -> Door:
     """The server at an http(s) address, or a database, migrated, and a workspace in it as :func:`embedded` chooses it.
 
     Raises InvalidInput, StoreError.
     """
+    for name, given in (("server", url), ("token", token), ("workspace", workspace)):
+        if not isinstance(given, str) and (given is not None or name == "server"):
+            raise refused(name, "type", f"must be text{SPELLINGS if name == 'server' else ''}.")
     if url.startswith(("http://", "https://")):
         return _remote(url, token)
     if token is not None:

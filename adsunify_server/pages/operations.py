@@ -67,7 +67,7 @@ async def _done(visit: Visit, use_case: str, body: Json) -> web.Response:
     except AdsunifyError as problem:
         if problem.operation is None:
             raise
-        return await _review(visit, problem.operation, problem)
+        return await _review(visit, problem.operation.data, problem)
     return visit.to(f"/review/{id_}")
 
 

@@ -245,4 +245,4 @@ async def test_the_library_is_a_program_too(both: Served, tmp_path: Path) -> Non
         with pytest.raises(Forbidden) as refused:
             await ads.execute(operation, confirmed=True)
         assert refused.value.code == "approval_required" and both.networks.writes() == writes
-        assert refused.value.operation is not None and refused.value.operation["reviewUrl"] in refused.value.message
+        assert refused.value.operation is not None and refused.value.operation.review_url in refused.value.message

@@ -1,14 +1,20 @@
-"""A server with every network connected, and its database, which a client may also open itself."""
+"""A server with every network connected, its database, which a client may also open itself, and clients of both."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 import pytest_asyncio
 
+from adsunify import AsyncAds
 from adsunify.networks import ADAPTERS
-from tests.server.served import Served, connect, served
+from adsunify.service.opening import SANDBOX_URL
+from tests.server.served import RING, Served, connect, served
+
+DOORS = ("local", "remote")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -18,3 +24,39 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Serv
         for network in ADAPTERS:
             await connect(one, network)
         yield one
+
+
+def environment(server: Served) -> dict[str, str]:
+    return {**RING, SANDBOX_URL: server.networks.url}
+
+
+@asynccontextmanager
+async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
+    """A client over the server's database, or over the server."""
+    if door == "local":
+        client = AsyncAds(server.database, workspace="shop", environment=environment(server))
+    else:
+        client = AsyncAds(server.base_url, token=server.people["admin"].tokens["write"])
+    async with client:
+        yield client
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def clients(server: Served) -> AsyncIterator[dict[str, AsyncAds]]:
+    server.networks.state.faults.told.clear()
+    async with opened(server, "local") as local, opened(server, "remote") as remote:
+        yield {"local": local, "remote": remote}
+
+
+@asynccontextmanager
+async def answering(answer: bytes) -> AsyncIterator[str]:
+    """A server that answers everything with these bytes and hangs up."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(answer)
+        writer.close()
+
+    listening = await asyncio.start_server(handle, "127.0.0.1", 0)
+    async with listening:
+        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"

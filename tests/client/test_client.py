@@ -7,15 +7,13 @@ import inspect
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import pytest_asyncio
 
 from adsunify import Ads, AsyncAds, CampaignBrief
 from adsunify.client import Account, Operation
@@ -30,37 +28,17 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderThrottled,
     ProviderUnreadable,
+    ServerUnreachable,
     TokenRefused,
     Unauthenticated,
 )
 from adsunify.networks import ADAPTERS
-from adsunify.service.opening import BASE_URL, SANDBOX_URL
+from adsunify.service.opening import BASE_URL
 from tests.server.served import NEVER, RING, Served, brief
 
+from .conftest import DOORS, answering, environment
+
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-DOORS = ("local", "remote")
-
-
-def environment(server: Served) -> dict[str, str]:
-    return {**RING, SANDBOX_URL: server.networks.url}
-
-
-@asynccontextmanager
-async def opened(server: Served, door: str) -> AsyncIterator[AsyncAds]:
-    """A client over the server's database, or over the server."""
-    if door == "local":
-        client = AsyncAds(server.database, workspace="shop", environment=environment(server))
-    else:
-        client = AsyncAds(server.base_url, token=server.people["admin"].tokens["write"])
-    async with client:
-        yield client
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def clients(server: Served) -> AsyncIterator[dict[str, AsyncAds]]:
-    server.networks.state.faults.told.clear()
-    async with opened(server, "local") as local, opened(server, "remote") as remote:
-        yield {"local": local, "remote": remote}
 
 
 Ask = Callable[[AsyncAds], Awaitable[Any]]
@@ -235,7 +213,7 @@ async def test_errors_of_operations_carry_the_operation(server: Served, clients:
     assert local.native is not None and remote.native is not None
     assert (local.native.status, remote.native.status) == (400, 400)
     for error in (local, remote):
-        assert error.operation is not None and error.operation["id"] == operation.id
+        assert isinstance(error.operation, Operation) and error.operation.id == operation.id
     await clients["remote"].cancel(operation)
     local, remote = await both_raise(clients, lambda ads: ads.execute(operation, confirmed=True))
     assert (local.code, local.outcome) == ("operation_cancelled", "not_applied")
@@ -271,20 +249,6 @@ async def test_what_only_a_server_says(server: Served) -> None:
             await nobody.verify()
 
 
-@asynccontextmanager
-async def answering(answer: bytes) -> AsyncIterator[str]:
-    """A server that answers everything with these bytes and hangs up."""
-
-    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(answer)
-        writer.close()
-
-    listening = await asyncio.start_server(handle, "127.0.0.1", 0)
-    async with listening:
-        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
-
-
 @pytest.mark.parametrize(
     "answer",
     [
@@ -299,19 +263,21 @@ async def answering(answer: bytes) -> AsyncIterator[str]:
 async def test_an_answer_that_is_none(answer: bytes) -> None:
     """What only reads was not applied; of everything else nobody knows."""
     async with answering(answer) as url, AsyncAds(url, token="t") as ads:
-        with pytest.raises(ProviderUnreadable) as read:
+        with pytest.raises(ServerUnreachable) as read:
             await ads.verify()
         assert (read.value.code, read.value.outcome) == ("server_unreachable", "not_applied")
-        with pytest.raises(ProviderUnreadable) as write:
+        with pytest.raises(ServerUnreachable) as write:
             await ads.execute(NEVER, confirmed=True)
         assert (write.value.code, write.value.outcome) == ("server_unreachable", "unknown")
 
 
 async def test_a_server_that_is_not_there() -> None:
     async with AsyncAds("http://127.0.0.1:9", token="t") as ads:
-        with pytest.raises(ProviderUnreadable) as error:
+        with pytest.raises(ServerUnreachable) as error:
             await ads.execute(NEVER, confirmed=True)
     assert error.value.outcome == "not_applied"
+    assert "The adsunify server at http://127.0.0.1:9" in error.value.message and "network" not in str(error.value)
+    assert error.value.title == "The adsunify server gave no usable answer"
 
 
 # -- continuing and waiting ---------------------------------------------------------------------------------------

@@ -24,15 +24,17 @@ from adsunify.errors import (
     RateLimited,
     RequestNotSent,
     ResponseLost,
+    ServerUnreachable,
     StoreError,
     TokenRefused,
     Unauthenticated,
     VaultError,
 )
 from adsunify.problems import described, error_from
+from adsunify.records import Operation
 
 NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)
-OPERATION = {"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"}
+OPERATION = Operation({"id": "00000000-0000-7000-8000-000000000000", "status": "prepared"})
 ERRORS: list[AdsunifyError] = [
     InvalidInput([Issue("campaign.name", "too_short", "must have 3 or more characters."), Issue("", "x", "y.")]),
     InvalidInput([Issue("accountId", "account_disconnected", "is disconnected.")], code="special"),
@@ -55,6 +57,9 @@ ERRORS: list[AdsunifyError] = [
     OperationError("Refused.", code="provider_rejected", operation=OPERATION, native=NATIVE),
     OperationError("Nobody knows.", code="outcome_unknown", operation=OPERATION, outcome="unknown"),
     OperationError("Gone.", code="account_disconnected"),
+    OperationError("Later.", code="provider_throttled", operation=OPERATION, retry_after=2.5),
+    ServerUnreachable("It is down."),
+    ServerUnreachable("It was cut off.", outcome="unknown"),
 ]
 
 
@@ -63,7 +68,7 @@ def test_there_and_back(error: AdsunifyError) -> None:
     problem = json.loads(json.dumps(described(error)))
     back = error_from(problem)
     assert type(back) is type(error)
-    for name in ("message", "code", "outcome", "status", "title", "operation"):
+    for name in ("message", "code", "outcome", "status", "title", "operation", "applied_steps"):
         assert getattr(back, name) == getattr(error, name), name
     assert getattr(back, "issues", None) == getattr(error, "issues", None)
     assert getattr(back, "native", None) == getattr(error, "native", None)
