@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
+from adsunify import reading
 from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
 from adsunify.http.transport import HttpTransport
 from adsunify.reading import run_flow_async
@@ -100,3 +103,26 @@ async def test_a_flow_that_writes_is_refused_and_closed() -> None:
     with pytest.raises(ValueError, match="only reads"):
         await run_flow_async(flow(), _answers)
     assert closed
+
+
+@pytest.mark.parametrize(("size", "seconds", "pages"), [(1024 * 1024, 300.0, 65), (0, -1.0, 0)])
+async def test_a_list_that_does_not_end_is_given_up(
+    size: int, seconds: float, pages: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After 64 MiB in all, or its time; also where the flow would handle a failure."""
+    monkeypatch.setattr(reading, "FLOW_SECONDS", seconds)
+    asked = 0
+
+    async def page(request: Request) -> Response:
+        nonlocal asked
+        asked += 1
+        return Response(200, {}, {}, size=size)
+
+    def endless() -> Flow[None]:
+        while True:
+            with suppress(ProviderError):
+                yield READ
+
+    with pytest.raises(ProviderUnreadable, match="MiB" if size else "seconds"):
+        await run_flow_async(endless(), page)
+    assert asked == pages

@@ -1,0 +1,119 @@
+"""A proxy before the simulated networks that sends a late copy of each answer, and what must hold in spite of it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlsplit
+
+from adsunify.actor import Actor
+from adsunify.brief import CampaignBrief
+from adsunify.networks import ADAPTERS
+from adsunify.service import campaigns, operations
+from adsunify.service.core import Service
+from tests.crash.stage import ids
+
+from .served import Served, brief
+
+LATEST = 0.05
+"""Seconds between an answer and its copy, at most."""
+
+
+@asynccontextmanager
+async def repeating(sandbox_url: str) -> AsyncIterator[str]:
+    """Keep-alive connections to the networks; each answer comes a second time after 0 to 50 ms. Yields the address."""
+    place, draw, loop = urlsplit(sandbox_url), random.Random(), asyncio.get_running_loop()
+
+    async def forward(request: bytes) -> bytes:
+        reader, writer = await asyncio.open_connection(place.hostname, place.port)
+        writer.write(request.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n", 1))
+        answer = await reader.read()
+        writer.close()
+        return answer.replace(b"\r\nConnection: close", b"", 1)
+
+    def repeat(writer: asyncio.StreamWriter, answer: bytes) -> None:
+        if not writer.is_closing():
+            writer.write(answer)
+
+    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, asyncio.CancelledError, ConnectionError):
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                lengths = [line for line in head.lower().split(b"\r\n") if line.startswith(b"content-length:")]
+                body = await reader.readexactly(int(lengths[0].split(b":")[1]) if lengths else 0)
+                answer = await forward(head + body)
+                writer.write(answer)
+                await writer.drain()
+                loop.call_later(draw.uniform(0, LATEST), repeat, writer, answer)
+        writer.close()
+
+    server = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+
+
+async def prepare_campaign(service: Service, actor: Actor, network: str, account_id: str) -> str:
+    """Prepare a campaign; the id of the operation."""
+    campaign = CampaignBrief.model_validate(brief(network))
+    made = await campaigns.create(service, actor, account_id=account_id, campaign=campaign, idempotency=None)
+    return str(made.data["id"])  # type: ignore[index, call-overload] # JSON
+
+
+async def assert_each_receipt_is_its_own(server: Served, each: int) -> int:
+    """Execute ``each`` campaigns of every connected account through the repeating proxy; how many there were.
+
+    The networks work side by side; on one network the workspaces take turns, so that the native writes come in the
+    order of the receipts.
+    """
+    service, people = server.service, server.people
+    prepared: dict[str, list[tuple[Actor, str]]] = {}
+    for network in ADAPTERS:
+        pairs = [("admin", server.accounts.get(network)), ("stranger", server.foreign.get(network))]
+        accounts = [(people[name].actor, account_id) for name, account_id in pairs if account_id is not None]
+        prepared[network] = [
+            (actor, await prepare_campaign(service, actor, network, account_id))
+            for _ in range(each)
+            for actor, account_id in accounts
+        ]
+    before = len(server.networks.state.writes)
+    direct = service.transport
+    async with repeating(server.networks.url) as url:
+        service.transport = type(direct)(url)
+        try:
+            found = await asyncio.gather(*(_receipts(service, one) for one in prepared.values()))
+        finally:
+            service.transport = direct
+    written = _written(server.networks.state.writes[before:])
+    for network, told in zip(prepared, found, strict=True):
+        assert len(told) == len(written[network]), network
+        assert all(own & touched for own, touched in zip(told, written[network], strict=True)), network
+        assert len(set(told)) == len(told), network
+    return sum(map(len, prepared.values()))
+
+
+async def _receipts(service: Service, prepared: Sequence[tuple[Actor, str]]) -> list[frozenset[str]]:
+    """Execute one operation after the other; the ids that the receipt of each step holds."""
+    found = []
+    for actor, operation_id in prepared:
+        shown: Any = await operations.execute(service, actor, operation_id=operation_id, confirmed=True)
+        while shown.get("nextAction") == "execute" and "retryAfterMs" not in shown:
+            shown = await operations.execute(service, actor, operation_id=operation_id, confirmed=True)
+        assert shown["status"] == "succeeded", shown["error"]
+        found += [ids(step) for step in shown["receipt"]["steps"]]
+    return found
+
+
+def _written(rows: Sequence[Mapping[str, str]]) -> dict[str, list[frozenset[str]]]:
+    """The ids that each native write touched, by network, in order."""
+    found: dict[str, list[frozenset[str]]] = {network: [] for network in ADAPTERS}
+    for network in ADAPTERS:
+        own = [row for row in rows if row["network"] == network]
+        for _, group in groupby(own, key=lambda row: row["request"]):
+            found[network].append(frozenset(row["id"] for row in group))
+    return found
