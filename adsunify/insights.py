@@ -7,15 +7,15 @@ fractions of one. None means "not reported": it is never 0, and a sum with a Non
 An adapter hands over what its report says as pairs of a day and its figures (by the names :data:`METRICS`, int or
 Decimal in major units, None or absent where the report is silent), in any order, any number per day::
 
-    Insights.of([(day, {"impressions": 120, "spend": Decimal("4.50")}), ...], coverage, native_rows)
+    Insights.of([(day, {"impressions": 120, "spend": Decimal("4.50")}), ...], coverage, "zero", native_rows)
 """
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal, Inexact, InvalidOperation, Overflow
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from attrs import evolve, field, frozen
 
@@ -29,8 +29,15 @@ Days = Iterable[tuple[datetime.date, Mapping[str, Figure]]]
 COUNTS = ("impressions", "clicks", "videoViews", "reach")
 METRICS = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach")
 _MEMBERS = ("impressions", "clicks", "spend", "conversions", "conversion_value", "video_views", "reach")
+MissingDay = Literal["zero", "zero_once_final", "gap"]
+"""What a day without a row is. ``zero``: nothing was delivered on it. ``zero_once_final``: the same, once its figures
+are no longer provisional; before, nothing is known of it. ``gap``: nothing is known of it."""
 NOT_ADDITIVE = frozenset({"reach"})
 """People reached on two days, or by two campaigns, are partly the same: there is no sum."""
+
+QUIET_DAYS = "A day without a row had no delivery: the network leaves it out."
+UNKNOWN_DAYS = "Nothing is known of a day without a row: the network does not say that it means no delivery."
+_DAY = datetime.timedelta(days=1)
 
 # Numbers of reports have a bounded length, so sums never need as many digits: exact, or an error.
 _EXACT = Context(prec=4 * MAX_NUMBER_CHARACTERS, traps=[Inexact, InvalidOperation, Overflow])
@@ -77,6 +84,21 @@ class DateRange:
     start: datetime.date
     end: datetime.date
 
+    @classmethod
+    def joined(cls, days: Iterable[datetime.date]) -> tuple[Self, ...]:
+        """The ranges that hold exactly these days, in order."""
+        found: list[Self] = []
+        for day in sorted(days):
+            if found and day - found[-1].end == _DAY:
+                found[-1] = cls(found[-1].start, day)
+            else:
+                found.append(cls(day, day))
+        return tuple(found)
+
+    def days(self) -> Iterator[datetime.date]:
+        """Every day of the range."""
+        return (self.start + number * _DAY for number in range((self.end - self.start).days + 1))
+
     def to_json(self) -> dict[str, Json]:
         return {"startDate": self.start.isoformat(), "endDate": self.end.isoformat()}
 
@@ -86,7 +108,7 @@ class Coverage:
     """What the rows cover: account-local days, both included.
 
     ``complete``: everything asked for has been reported. ``provisional_from``: the network still restates figures from
-    this day on. ``missing``: days of which nothing is known. A day without a row that is not missing had no activity.
+    this day on. ``missing``: days of which nothing is known. A day without a row that is not missing had no delivery.
     """
 
     start: datetime.date
@@ -96,6 +118,17 @@ class Coverage:
     provisional_from: datetime.date | None = None
     missing: Sequence[DateRange] = ()
     notes: Sequence[str] = ()
+
+    def without_rows(self, reported: Collection[datetime.date], missing_day: MissingDay) -> Self:
+        """The same with the days that have no row counted as ``missing_day`` says, and a note of what they are."""
+        known = set(DateRange(self.start, self.end).days())
+        lost = {day for days in self.missing for day in days.days()}
+        silent = known - lost - set(reported)
+        first = {"zero": None, "zero_once_final": self.provisional_from, "gap": self.start}[missing_day]
+        gaps = {day for day in silent if first is not None and day >= first}
+        notes = [*self.notes, *([QUIET_DAYS] if silent - gaps else []), *([UNKNOWN_DAYS] if gaps else [])]
+        missing = DateRange.joined(lost | gaps) if gaps else self.missing
+        return evolve(self, complete=self.complete and not gaps, missing=missing, notes=notes)
 
     def to_json(self) -> dict[str, Json]:
         return {
@@ -132,12 +165,14 @@ class Insights:
     pending: Pending | None = None
 
     @classmethod
-    def of(cls, days: Days, coverage: Coverage, native_rows: Sequence[Json] = ()) -> Self:
+    def of(cls, days: Days, coverage: Coverage, missing_day: MissingDay, native_rows: Sequence[Json] = ()) -> Self:
         """Sum the figures per day and over the days; totals of an incomplete range are None.
 
+        ``missing_day`` says what a day without a row is; where it is a gap, the coverage names it as missing.
         Raises ProviderUnreadable for a figure that is no number.
         """
         rows = daily(days)
+        coverage = coverage.without_rows([row.date for row in rows], missing_day)
         return cls(rows, totals(rows) if coverage.complete else Figures(), coverage, native_rows)
 
     @classmethod
@@ -150,7 +185,7 @@ class Insights:
         """The same with the days up to ``end``, of which nothing can be known yet, missing: totals are None."""
         if end <= self.coverage.end:
             return self
-        following = DateRange(self.coverage.end + datetime.timedelta(days=1), end)
+        following = DateRange(self.coverage.end + _DAY, end)
         missing = [*self.coverage.missing, following]
         coverage = evolve(self.coverage, end=end, complete=False, missing=missing)
         return evolve(self, totals=Figures(), coverage=coverage)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal
 from attrs import field, frozen
 
 from .errors import InvalidInput, Issue, refused
+from .insights import MissingDay
 from .money import LARGEST, major, units
 from .steps import Kind, Step, StepAction
 from .wire import Columns, Json, Request, Response, read
@@ -318,6 +319,18 @@ class Metric:
     note: str = ""
 
 
+@frozen
+class History:
+    """How far back a network reports by days: so many days, or months, before today.
+
+    ``timezone``: the zone of that today, where it is not the account's.
+    """
+
+    days: int = 0
+    months: int = 0
+    timezone: str | None = None
+
+
 @frozen(eq=False)
 class Template:
     """An example payload of the native create endpoints, in native names and units."""
@@ -360,6 +373,8 @@ class Network:
     native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
     ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
     of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
+    ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
+    by days, None where it documents no end.
     ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
     ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
     does not stand there under the level's own name.
@@ -378,6 +393,8 @@ class Network:
     catalogs: tuple[Catalog, ...]
     metrics: tuple[Metric, ...]
     errors: tuple[ErrorRule, ...]
+    missing_day: MissingDay
+    history: History | None = None
     money: str = ""
     reports: bool = False
     templates: tuple[Template, ...] = ()

@@ -6,14 +6,15 @@ import base64
 import re
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Context, Decimal, localcontext
 from itertools import islice
 from types import NoneType
 
-from .errors import ProviderUnreadable
+from .errors import ProviderUnreadable, refused
 from .insights import Days, Figure
-from .network import Metric
+from .network import Account, Metric, Network
+from .schedule import months_before, zone
 from .wire import MAX_ANSWER_BYTES, MAX_NUMBER_CHARACTERS, Columns, Flow, Json, Request, canonical, loads, need, text
 
 ROWS_AT_ONCE = 500
@@ -26,6 +27,25 @@ _COUNTS = ("count", "whole")
 _PARTS = {"micros": Decimal("0.000001"), "cents": Decimal("0.01")}
 
 Row = Mapping[str, Json]
+
+
+def earliest_day(network: Network, account: Account, now: datetime) -> date | None:
+    """The first day that the network can still report, None where it documents no end of its history."""
+    history = network.history
+    if history is None:
+        return None
+    timezone = history.timezone or account.timezone
+    today = (now if timezone is None else now.astimezone(zone(timezone))).date()
+    return months_before(today, history.months) - timedelta(days=history.days)
+
+
+def require_history(network: Network, account: Account, start: date, now: datetime) -> None:
+    """Refuse a range that begins before the network's history. Raises InvalidInput."""
+    first, history = earliest_day(network, account, now), network.history
+    if history is not None and first is not None and start < first:
+        kept = f"{history.days} days" if history.days else f"{history.months} months"
+        message = f"cannot be before {first}: {network.title} keeps daily figures for {kept}."
+        raise refused("startDate", "too_early", message)
 
 
 def days(metrics: Sequence[Metric], native: Iterable[Row], at: str, told: Callable[[Json], date] | None = None) -> Days:

@@ -24,6 +24,7 @@ from adsunify.insights import Insights, Pending
 from adsunify.network import Extra
 from adsunify.networks import adapter
 from adsunify.reading import Entity, Query, Tree
+from adsunify.reporting import require_history
 from adsunify.statuses import of_nodes
 from adsunify.store import Store, connections, entities, events, reports
 from adsunify.store.clock import Clock
@@ -257,6 +258,8 @@ async def _report(service: Service, session: Session, start: date, end: date, jo
 
 
 async def _read_report(service: Service, session: Session, start: date, end: date, job: str | None) -> Insights:
+    if job is None:  # a report that was asked for in time can be resumed later
+        require_history(session.adapter.network, session.native, start, service.now())
     return await session.run(session.adapter.reads.insights(session.native, start, end, job, service.now()))
 
 

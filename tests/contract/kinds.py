@@ -14,6 +14,7 @@ from adsunify.errors import InvalidInput
 from adsunify.networks import adapter
 from adsunify.outcomes import outcome
 from adsunify.reading import Query, drive
+from adsunify.reporting import require_history
 from adsunify.steps import Plan, Step
 from adsunify.wire import Json, Request, filled, read
 
@@ -172,6 +173,8 @@ def _insights(case: Case, library: Library, talk: Conversation) -> Done:
     end = date.fromisoformat(given["endDate"]) if given.get("endDate") else DAY.date()
     start = date.fromisoformat(given["startDate"]) if given.get("startDate") else end
     now = moment(given.get("now")) or datetime.combine(end + timedelta(days=1), time(12), UTC)
+    if given.get("job") is None:
+        require_history(one.network, case.account, start, now)
     found = drive(one.reads.insights(case.account, start, end, given.get("job"), now), talk.answer)
     while found.pending is not None and talk.left and len(talk.served) < 100:
         # what is recorded beyond the first call is the resumed one

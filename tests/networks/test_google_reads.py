@@ -145,7 +145,7 @@ def test_figures_that_were_selected_and_left_out_are_zero() -> None:
     (row,) = found.rows
     assert (row.impressions, row.clicks, row.spend, row.conversions) == (120, 0, "4.500001", "1.5")
     assert (row.conversion_value, row.video_views, row.reach) == ("0", 0, None)
-    assert (found.coverage.complete, found.coverage.provisional_from, found.coverage.missing) == (True, None, [])
+    assert (found.coverage.complete, found.coverage.provisional_from, found.coverage.missing) == (True, None, ())
 
 
 def test_a_figure_that_was_not_selected_is_not_zero() -> None:
@@ -154,12 +154,11 @@ def test_a_figure_that_was_not_selected_is_not_zero() -> None:
     assert (found.rows[0].impressions, found.rows[0].clicks) == (None, 0)
 
 
-def test_the_last_days_are_provisional_and_old_ones_missing() -> None:
-    flow = reads.insights(ACCOUNT, date(2023, 12, 1), date(2027, 2, 28), None, LATER)
+def test_the_last_days_are_provisional() -> None:
+    flow = reads.insights(ACCOUNT, date(2024, 2, 1), date(2027, 2, 28), None, LATER)
     found, asked = answered(flow, days(nextPageToken="t"), days())
     assert "BETWEEN '2024-02-01'" in queries(asked)[0]
-    assert found.coverage.missing[0].end == date(2024, 1, 31)
-    assert (found.coverage.complete, found.coverage.provisional_from) == (False, date(2027, 2, 26))
+    assert (found.coverage.complete, found.coverage.provisional_from) == (True, date(2027, 2, 26))
     assert found.totals.impressions is None
 
 

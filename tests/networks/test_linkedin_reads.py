@@ -188,15 +188,15 @@ def test_a_report_is_exact_and_silent_where_linkedin_is() -> None:
             "reach": None,
         }
     ]
-    assert (found.coverage.complete, found.coverage.timezone, found.pending) == (True, "UTC", None)
+    assert (found.coverage.complete, found.coverage.timezone, found.pending) == (False, "UTC", None)
 
 
-def test_reach_is_left_out_of_long_ranges_and_old_days_are_missing() -> None:
+def test_reach_is_left_out_of_long_ranges_and_days_without_activity_are_missing() -> None:
     url = report("2026-04-01", "2026-10-31", FIELDS)
     flow = reads.insights(ACCOUNT, date(2026, 4, 1), date(2026, 10, 31), None, NOW)
-    found = drive(flow, answering({url: {"elements": [row(2026, 6, 1, impressions=1)]}}))
+    found = drive(flow, answering({url: {"elements": [row(2026, 4, 1, impressions=1)]}}))
     assert not found.coverage.complete and found.totals.impressions is None
-    assert [gap.to_json() for gap in found.coverage.missing] == [{"startDate": "2026-04-01", "endDate": "2026-04-30"}]
+    assert [gap.to_json() for gap in found.coverage.missing] == [{"startDate": "2026-04-02", "endDate": "2026-10-31"}]
 
 
 def test_an_answer_that_was_cut_off_is_not_complete() -> None:

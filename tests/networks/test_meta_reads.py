@@ -258,14 +258,6 @@ def test_a_report_is_resumed_until_it_is_whole() -> None:
             report(state(status, 100), job="R1")
 
 
-def test_older_days_than_37_months_are_missing() -> None:
-    done = answer_of({"async_status": "Job Completed", "async_percent_completion": 100})
-    found, asked = report(answer_of({"report_run_id": "R1"}), done, page_of(ROW), start=date(2023, 10, 1))
-    assert loads(asked[0].body["time_range"])["since"] == "2023-10-20"
-    assert found.coverage.to_json()["missing"] == [{"startDate": "2023-10-01", "endDate": "2023-10-19"}]
-    assert not found.coverage.complete
-
-
 def test_other_failures_of_insights_are_told() -> None:
     with pytest.raises(ProviderThrottled):
         report(failing(80000))

@@ -225,8 +225,9 @@ def test_the_last_days_at_once() -> None:
         (1, 4100, "1.234567", None),
         (2, None, "1.234567", None),
     ]
-    assert (found.totals.spend, found.totals.impressions) == ("2.469134", None)
-    assert found.coverage.complete and found.coverage.timezone == "UTC"
+    assert (found.totals.spend, found.coverage.complete, found.coverage.timezone) == (None, False, "UTC")
+    gaps = [(gap.start, gap.end) for gap in found.coverage.missing]
+    assert gaps == [(date(2026, 8, 23), date(2026, 10, 31)), (date(2026, 11, 3), date(2026, 11, 21))]
 
 
 def test_days_of_the_account_or_else_of_utc() -> None:
@@ -286,7 +287,7 @@ def test_older_days_are_reports() -> None:
         (date(2026, 3, 1), "1.234567"),
         (date(2026, 10, 1), "0.000005"),
     ]
-    assert done.pending is None and done.coverage.complete
+    assert (done.pending, len(done.coverage.missing)) == (None, 2)
 
 
 def test_a_report_in_days_of_utc_stays_one() -> None:
@@ -313,11 +314,6 @@ def test_an_address_that_is_not_safe() -> None:
     flow = reads.insights(ACCOUNT, date(2026, 3, 1), date(2026, 4, 1), reads.job_of(["t"], False), TODAY)
     with pytest.raises(ProviderUnreadable):
         run(flow, answer_of({"report_status": "FINISHED", "url": "http://files.example/1"}))
-
-
-def test_history_ends() -> None:
-    with pytest.raises(InvalidInput):
-        run(reads.insights(ACCOUNT, date(2024, 5, 20), date(2024, 6, 1), None, TODAY))
 
 
 @given(st.lists(st.text(min_size=1, max_size=9), min_size=1, max_size=5), st.booleans())

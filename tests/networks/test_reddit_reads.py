@@ -372,12 +372,6 @@ def test_what_is_not_settled_yet() -> None:
     assert found.coverage.provisional_from == date(2026, 11, 20)
 
 
-def test_two_years_are_kept() -> None:
-    found, _ = insights(date(2024, 11, 1), date(2024, 11, 30), report())
-    assert [(one.start, one.end) for one in found.coverage.missing] == [(date(2024, 11, 1), date(2024, 11, 19))]
-    assert not found.coverage.complete
-
-
 @pytest.mark.parametrize(
     "row", [{}, {"date": "soon"}, {"date": "2026-11-02", "conversion_purchase_total_value": "1e9"}, {"date": 5}]
 )

@@ -263,7 +263,7 @@ def test_long_ranges_are_asked_for_in_windows_and_pages() -> None:
         ("2026-10-01", "2026-10-16", None),
     ]
     assert {urlsplit(one.url).netloc for one in asked} == {"adsapi.snapchat.com"}
-    assert found.totals.spend == "0.000007"
+    assert [row.spend for row in found.rows] == ["0.000007"]
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,7 @@ def test_a_report_is_resumed() -> None:
     made = json.dumps(stats([stat("2026-11-01T00:00:00Z", spend=2_000_000)]).body).encode()
     file = Response.of(200, {}, made, "bytes")
     found, asked = insights(report("COMPLETED", result="https://files.example/7.json"), file, job="7")
-    assert (found.pending, found.totals.spend) == (None, "2")
+    assert (found.pending, [row.spend for row in found.rows]) == (None, ["2"])
     assert (asked[1].signed, asked[1].answer) == (False, "bytes")
     with pytest.raises(ProviderError, match="FAILED"):
         insights(report("FAILED"), job="7")

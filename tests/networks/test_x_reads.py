@@ -429,4 +429,4 @@ def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
 
 def test_an_account_without_campaigns_has_no_figures() -> None:
     found = insights(date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), answering({CAMPAIGNS: {"data": []}}))
-    assert (found.rows, found.totals.impressions, found.coverage.complete) == ((), None, True)
+    assert (found.rows, found.totals.impressions, found.coverage.complete) == ((), None, False)

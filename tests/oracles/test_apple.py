@@ -302,7 +302,7 @@ def test_values_are_the_tables(tables: Json) -> None:
 def test_limits_are_the_tables(tables: Json) -> None:
     limits = tables["limits"]
     assert limits["campaignName"] == native.NAME_LENGTH
-    assert limits["dailyReportStartWithinDays"] == reads.HISTORY_DAYS
+    assert limits["dailyReportStartWithinDays"] == reads.NETWORK.history.days
     assert limits["reportPageSizeMax"] >= native.REPORT_PAGE
     assert limits["campaignsQueryPageSize"] >= native.PAGE
 

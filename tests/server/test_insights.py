@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
@@ -11,8 +12,9 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
+from adsunify.insights import QUIET_DAYS, UNKNOWN_DAYS, DateRange
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.networks.amazon.native import REPORT_HISTORY_DAYS
+from adsunify.schedule import months_before
 from adsunify.service.accounts import MOST_DAYS
 
 from .served import Served, brief
@@ -217,14 +219,47 @@ async def test_a_report_is_resumed_through_its_catalog(server: Served, live: dic
     assert again["rows"] == found["rows"]
 
 
-async def test_a_report_of_two_ranges_is_resumed(server: Served, live: dict[str, str]) -> None:
-    """Days that are older than the network's history are not asked for: two ranges may be one report."""
-    account = live["amazon"]
-    oldest = await today(server, account) - timedelta(days=REPORT_HISTORY_DAYS)
-    asked = [await ask(server, account, oldest - timedelta(days=day), oldest + timedelta(days=9)) for day in (2, 1)]
-    (job,) = {one["pending"]["job"] for one in asked}
-    found = await server.admin.get(f"/accounts/{account}/catalogs/report:{job}")
-    assert found["coverage"]["startDate"] == str(oldest - timedelta(days=1))
+@pytest.mark.parametrize("network", [code for code in ADAPTERS if adapter(code).network.history is not None])
+async def test_days_before_the_history_are_refused(server: Served, live: dict[str, str], network: str) -> None:
+    """Every network alike: 422 at ``startDate`` with the earliest day, and no request goes out."""
+    path, history = f"/accounts/{live[network]}/insights", adapter(network).network.history
+    assert history is not None
+    today_ = await today(server, live[network])
+    query = {"startDate": str(months_before(today_, 60)), "endDate": str(months_before(today_, 48))}
+    asked = len(server.networks.asked)
+    (issue,) = (await server.admin.problem(422, "GET", path, query=query))["issues"]
+    assert (issue["path"], issue["code"]) == ("startDate", "too_early")
+    earliest = date.fromisoformat(re.findall(r"\d{4}-\d{2}-\d{2}", issue["message"])[0])
+    assert abs((months_before(today_, history.months) - timedelta(days=history.days) - earliest).days) <= 1
+    for end in (earliest, earliest + timedelta(days=30)):
+        query = {"startDate": str(earliest - timedelta(days=1)), "endDate": str(end)}
+        assert await server.admin.refused("GET", path, query=query) == {("startDate", "too_early")}
+    assert len(server.networks.asked) == asked
+    assert (await finished(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
+
+
+@pytest.mark.parametrize("network", list(ADAPTERS))
+async def test_days_without_a_row_are_told(server: Served, live: dict[str, str], network: str) -> None:
+    """Before the campaign of ``live`` nothing ran: no row, and the network's table says what that means."""
+    account = live[network]
+    start = (await today(server, account)) - timedelta(days=30)
+    end = start + timedelta(days=6)
+    found = await finished(server, account, start, end)
+    told = {row["date"] for row in found["rows"]}
+    lost = {str(start + timedelta(days=day)) for day in range(7)} - told
+    coverage = found["coverage"]
+    missing = {
+        str(day)
+        for one in coverage["missing"]
+        for day in DateRange(date.fromisoformat(one["startDate"]), date.fromisoformat(one["endDate"])).days()
+    }
+    if adapter(network).network.missing_day == "gap":
+        assert (missing, coverage["complete"]) == (lost, not lost)
+        assert (UNKNOWN_DAYS in coverage["notes"]) is bool(lost)
+        assert not lost or found["totals"] == dict.fromkeys(FIGURES)
+    else:
+        assert (missing, coverage["complete"]) == (set(), True)
+        assert (QUIET_DAYS in coverage["notes"]) is bool(lost)
 
 
 async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, str]) -> None:
@@ -268,7 +303,7 @@ async def test_a_job_of_another_account(server: Served, live: dict[str, str], ne
     """Its figures would be shown as this account's, in this account's currency: one token reads both at the network."""
     account = live[network]
     end = await today(server, account) - timedelta(days=1)
-    start = end - timedelta(days=210)
+    start = end - timedelta(days=93)
     pending = (await ask(server, account, start, end))["pending"]
     others = await server.admin.get("/accounts", network=network)
     other = next(one["accountId"] for one in others if one["accountId"] != account)
@@ -332,14 +367,14 @@ async def test_the_order_of_the_days(server: Served) -> None:
 
 async def test_a_range_is_bounded(server: Served) -> None:
     """The networks report a month or so at a time: without a bound one call would become thousands of theirs."""
-    path = f"/accounts/{server.accounts['meta']}/insights"
+    path = f"/accounts/{server.accounts['outbrain']}/insights"
     asked = len(server.networks.asked)
     for start, end in (("0001-01-01", "9999-12-31"), ("2023-01-01", str(date(2023, 1, 1) + timedelta(days=MOST_DAYS)))):
         query = {"startDate": start, "endDate": end}
         assert await server.admin.refused("GET", path, query=query) == {("endDate", "range_too_long")}
     assert len(server.networks.asked) == asked
     last = date(2023, 1, 1) + timedelta(days=MOST_DAYS - 1)
-    assert (await ask(server, server.accounts["meta"], date(2023, 1, 1), last))["coverage"]
+    assert (await ask(server, server.accounts["outbrain"], date(2023, 1, 1), last))["coverage"]
 
 
 @pytest.mark.parametrize("network", ADAPTERS)

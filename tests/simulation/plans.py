@@ -41,6 +41,7 @@ NETWORK = Network(
     settings=(),
     catalogs=(),
     metrics=(),
+    missing_day="zero",
     errors=(
         ErrorRule("rejected", "input", "refused", ("bad",)),
         ErrorRule("rejected", "limit", "refused", ("full",)),

@@ -12,11 +12,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adsunify.errors import ProviderUnreadable
-from adsunify.insights import METRICS, Coverage, DateRange, Figures, Insights, Pending, Row, daily, totals
+from adsunify.insights import (
+    METRICS,
+    QUIET_DAYS,
+    UNKNOWN_DAYS,
+    Coverage,
+    DateRange,
+    Figures,
+    Insights,
+    Pending,
+    Row,
+    daily,
+    totals,
+)
 from adsunify.network import Metric
 from adsunify.reporting import days
 
-ONE, TWO, THREE = date(2027, 3, 1), date(2027, 3, 2), date(2027, 3, 3)
+ONE, TWO, THREE, FOUR = (date(2027, 3, day) for day in (1, 2, 3, 4))
 COVERAGE = Coverage(ONE, THREE, "Europe/Berlin")
 NOTHING = dict.fromkeys(METRICS)
 
@@ -57,7 +69,9 @@ def test_nothing_is_not_zero():
 def test_the_answer_has_the_documented_shape():
     coverage = Coverage(ONE, THREE, "Europe/Berlin", True, TWO, notes=["restated for 3 days"])
     day = {"impressions": 120, "clicks": 4, "spend": Decimal("4.50"), "conversions": Decimal("1.25"), "reach": 100}
-    answer = Insights.of([(ONE, day), (THREE, {**day, "conversions": None})], coverage, [{"native": 1}]).to_json()
+    answer = Insights.of(
+        [(ONE, day), (THREE, {**day, "conversions": None})], coverage, "zero", [{"native": 1}]
+    ).to_json()
     figures = {"impressions": 120, "clicks": 4, "spend": "4.5", "conversions": "1.25", "reach": 100}
     silent = {"conversionValue": None, "videoViews": None}
     assert answer == {
@@ -74,7 +88,7 @@ def test_the_answer_has_the_documented_shape():
             "complete": True,
             "provisionalFrom": "2027-03-02",
             "missing": [],
-            "notes": ["restated for 3 days"],
+            "notes": ["restated for 3 days", QUIET_DAYS],
         },
         "pending": None,
     }
@@ -83,10 +97,40 @@ def test_the_answer_has_the_documented_shape():
 
 def test_totals_of_an_incomplete_range_are_null():
     coverage = Coverage(ONE, THREE, "UTC", complete=False, missing=(DateRange(TWO, THREE),))
-    answer = Insights.of([(ONE, {"clicks": 1})], coverage)
+    answer = Insights.of([(ONE, {"clicks": 1})], coverage, "zero")
     assert answer.rows[0].clicks == 1
     assert answer.totals == Figures()
     assert answer.to_json()["coverage"]["missing"] == [{"startDate": "2027-03-02", "endDate": "2027-03-03"}]
+
+
+@pytest.mark.parametrize(
+    ("missing_day", "provisional", "missing", "notes"),
+    [
+        ("zero", TWO, [], [QUIET_DAYS]),
+        ("gap", None, [TWO, FOUR], [UNKNOWN_DAYS]),
+        ("zero_once_final", None, [], [QUIET_DAYS]),
+        ("zero_once_final", THREE, [FOUR], [QUIET_DAYS, UNKNOWN_DAYS]),
+        ("zero_once_final", ONE, [TWO, FOUR], [UNKNOWN_DAYS]),
+    ],
+)
+def test_a_day_without_a_row_is_what_the_network_says(missing_day, provisional, missing, notes):
+    coverage = Coverage(ONE, FOUR, "UTC", True, provisional)
+    answer = Insights.of([(ONE, {"clicks": 1}), (THREE, {"clicks": 2})], coverage, missing_day)
+    assert answer.coverage.missing == tuple(DateRange(day, day) for day in missing)
+    assert answer.coverage.complete is not bool(missing)
+    assert answer.totals.clicks == (None if missing else 3)
+    assert answer.coverage.notes == notes
+
+
+def test_days_without_a_row_join_the_days_that_are_missing_already():
+    coverage = Coverage(ONE, FOUR, "UTC", complete=False, missing=(DateRange(ONE, TWO),))
+    answer = Insights.of([(TWO, {"clicks": 1}), (FOUR, {"clicks": 1})], coverage, "gap")
+    assert answer.coverage.missing == (DateRange(ONE, THREE),)
+
+
+def test_a_range_with_a_row_for_each_day_has_no_note_of_missing_days():
+    answer = Insights.of([(ONE, {}), (TWO, {}), (THREE, {})], Coverage(ONE, THREE, "UTC"), "gap")
+    assert (answer.coverage.complete, answer.coverage.missing, answer.coverage.notes) == (True, (), [])
 
 
 def test_waiting_covers_nothing_and_says_what_resumes_it():
@@ -136,7 +180,7 @@ def exactly(amount):
     )
 )
 def test_sums_are_exact(parts):
-    answer = Insights.of([(day, {"spend": spend}) for day, spend in parts], COVERAGE)
+    answer = Insights.of([(day, {"spend": spend}) for day, spend in parts], COVERAGE, "zero")
     assert [row.date for row in answer.rows] == sorted({day for day, _ in parts})
     for row in answer.rows:
         spends = [spend for day, spend in parts if day == row.date]

@@ -86,7 +86,7 @@ ITEM_ERROR = "207 error"
 THROTTLED_ITEM, BROKEN_ITEM = "throttledError", "internalServerError"
 REPORTS = "/reporting/reports"
 REPORT_MEDIA = "application/vnd.createasyncreportrequest.v3+json"
-REPORT_DAYS, REPORT_HISTORY_DAYS = 31, 95
+REPORT_DAYS = 31
 REPORT_COLUMNS = (
     *("date", "campaignId", "campaignName", "campaignStatus", "impressions", "clicks", "cost"),
     *("purchases7d", "sales7d", "purchases14d", "sales14d"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime, timedelta
 
 from attrs import evolve
@@ -52,7 +52,6 @@ from .native import (
     PERMISSION,
     REPORT_COLUMNS,
     REPORT_DAYS,
-    REPORT_HISTORY_DAYS,
     REPORT_MEDIA,
     REPORTS,
     SCOPE_HEADER,
@@ -275,22 +274,12 @@ def _day(value: Json, at: str) -> date | None:
         return None
 
 
-def _parts(start: date, end: date, oldest: date, count: int | None) -> list[DateRange]:
-    """The days of each report: what is older than the history is not asked for. ``count``: as many as there are."""
+def _parts(start: date, end: date, count: int | None) -> list[DateRange]:
+    """The days of each report. ``count``: as many as there are."""
     pieces = [DateRange(*piece) for piece in windows(start, end, REPORT_DAYS)]
-    kept = [DateRange(max(piece.start, oldest), piece.end) for piece in pieces if piece.end >= oldest]
-    if count is None or count == len(kept):
-        return kept
+    if count is None:
+        return pieces
     return pieces[-count:] if count <= len(pieces) else [DateRange(start, end)] * count
-
-
-def _gaps(start: date, end: date, covered: Sequence[DateRange]) -> tuple[DateRange, ...]:
-    gaps, following = [], start
-    for part in covered:
-        if part.start > following:
-            gaps.append(DateRange(following, part.start - _DAY))
-        following = max(following, part.end + _DAY)
-    return (*gaps, DateRange(following, end)) if following <= end else tuple(gaps)
 
 
 def _metrics(account: Account) -> tuple[Metric, ...]:
@@ -308,8 +297,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     states: list[Mapping[str, Json]] = []
     for report in separate(job) if job is not None else ():
         states += [(yield from _state(account, report))]
-    oldest = today - timedelta(days=REPORT_HISTORY_DAYS)
-    parts = _parts(start, end, oldest, len(states) if job is not None else None)
+    parts = _parts(start, end, len(states) if job is not None else None)
     if job is None:
         for part in parts:
             states += [(yield from _created(account, part))]
@@ -322,8 +310,6 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     native: list[Mapping[str, Json]] = []
     covered: list[DateRange] = []
     notes = [note for note in {metric.note: None for metric in _metrics(account)} if note]
-    if start < oldest:
-        notes.append(f"Amazon Ads keeps the figures of {REPORT_HISTORY_DAYS} days.")
     if states and all(_has_failed(state) for state in states):
         said = text(states[0], "/failureReason") or "no reason given"
         raise ProviderError(f"Amazon Ads made no report: {said}.", native=NativeError(text(states[0], "/status"), said))
@@ -338,11 +324,10 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
             covered.append(days)
     if covered and not start <= covered[0].start <= covered[-1].end <= end:
         start, end = covered[0].start, covered[-1].end
-    missing = _gaps(start, end, covered)
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     provisional = restated if restated <= end else None
-    coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
-    return Insights.of(reported(account, native), coverage, native)
+    coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
+    return Insights.of(reported(account, native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from adsunify.network import (
     ErrorRule,
     Extra,
     Format,
+    History,
     Input,
     Level,
     Login,
@@ -352,6 +353,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Reporting v3: rows exist for campaigns with activity; an absent day stays null.
+    missing_day="gap",
+    # Reporting v3: 95 days.
+    history=History(days=95),
     money="Native amounts are decimal numbers in major units.",
     reports=True,
     templates=TEMPLATES,

@@ -18,7 +18,7 @@ from adsunify.errors import (
     refuse,
     refused,
 )
-from adsunify.insights import Coverage, DateRange, Days, Insights
+from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -215,7 +215,6 @@ def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
 # -- insights -----------------------------------------------------------------------------------------------------
 
 FIELDS = ("impressions", "taps", "localSpend", "totalInstalls", "tapInstalls", "viewInstalls")
-HISTORY_DAYS = 90  # Reports: a daily report starts within the last 90 days
 _DAY = timedelta(days=1)
 ORG_TIME_ZONE = "ORTZ"  # that it always is the account's is (unverified)
 
@@ -267,24 +266,16 @@ def reported(native: Iterable[Mapping[str, Json]], start: date, end: date) -> Da
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days summed over the campaigns, deleted ones too, for what they spent was spent."""
     today = (local_time(account, now) or now).date()
-    oldest = today - timedelta(days=HISTORY_DAYS)
-    if end < oldest:
-        message = f"Apple Ads reports by days for the last {HISTORY_DAYS} days only: from {oldest} on."
-        raise refused("startDate", "out_of_range", message)
-    since, until = max(start, oldest), min(end, today)
-    if since > until:  # all of it lies ahead
-        return Insights.of((), Coverage(start, end, account.timezone, provisional_from=start))
+    until = min(end, today)
+    if start > until:  # all of it lies ahead
+        return Insights.of((), Coverage(start, end, account.timezone, provisional_from=start), NETWORK.missing_day)
     everything = apple.queried(account, CAMPAIGN.path, [apple.where("deleted", "IN", [True, False])])
     ids = [ident(row, CAMPAIGN.id, CAMPAIGN.native) for row in (yield from _rows(everything))]
-    native = yield from _reported(account, since, until, list(dict.fromkeys(ids)))
+    native = yield from _reported(account, start, until, list(dict.fromkeys(ids)))
     notes = [metric.note for metric in METRICS if metric.note]
-    missing: tuple[DateRange, ...] = ()
-    if since > start:
-        missing = (DateRange(start, since - _DAY),)
-        notes.append(f"Apple Ads reports by days for the last {HISTORY_DAYS} days only.")
     provisional = max(start, today) if end >= today else None
-    coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
-    return Insights.of(reported(native, since, until), coverage, native)
+    coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
+    return Insights.of(reported(native, start, until), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from adsunify.network import (
     Extra,
     Format,
     Goal,
+    History,
     Input,
     Level,
     Login,
@@ -360,6 +361,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Ads Platform API, reports: nothing says that a missing day means zero.
+    missing_day="gap",
+    # Ads Platform API, reports: a DAILY report starts within the last 90 days.
+    history=History(days=90),
     money="Native amounts are objects of a decimal text in major units and the account's currency.",
     templates=TEMPLATES,
     extras=(

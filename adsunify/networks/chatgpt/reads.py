@@ -12,7 +12,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, trusted
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Days, Figure, Insights, daily
+from adsunify.insights import Coverage, Days, Figure, Insights, daily
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
     FILTER_PAGES,
@@ -196,7 +196,6 @@ FIELDS = (
     *("metadata.readable_time", "metadata.timezone", "campaign.id", "campaign.name"),
     *("campaign.impressions", "campaign.clicks", "campaign.spend"),
 )
-KEPT_DAYS = 365
 CONVERSION_DAYS = 365
 _DAY = timedelta(days=1)
 WINDOWS = (
@@ -287,8 +286,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     """Days of the account, answered at once: delivery and conversions are two reports."""
     timezone = timezone_of(account)
     today = now.astimezone(zone(timezone)).date()
-    oldest = today - timedelta(days=KEPT_DAYS)
-    first, last = max(start, oldest), min(end, today)  # neither may lie in the future
+    first, last = start, min(end, today)  # neither may lie in the future
     notes = [WINDOWS]
     delivered: list[Mapping[str, Json]] = []
     converted: list[Mapping[str, Json]] = []
@@ -302,17 +300,14 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
             notes.append("OpenAI tells no conversions of this account.")
     if last == today:
         notes.append("The conversions of a day are told when it is over.")
-    missing = (DateRange(start, min(end, oldest - _DAY)),) if start < oldest else ()
-    if missing:
-        notes.append(f"OpenAI keeps daily figures for {KEPT_DAYS} days.")
     newest = today - _DAY
     provisional = max(start, newest) if end >= newest else None
-    coverage = Coverage(start, end, timezone, not missing, provisional, missing, notes)
+    coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
     found = _joined(
         reported(delivered),
         dict(_conversions(account, converted)),
     )
-    return Insights.of(found, coverage, [*delivered, *converted])
+    return Insights.of(found, coverage, NETWORK.missing_day, [*delivered, *converted])
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from adsunify.network import (
     ErrorRule,
     Format,
     Goal,
+    History,
     Input,
     Level,
     Login,
@@ -344,6 +345,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=(*METRICS, *CONVERSION_METRICS),
     errors=ERRORS,
+    # Ads API, insights: days without impressions are not returned.
+    missing_day="zero",
+    # Ads API, insights: data of days is kept for 365 days.
+    history=History(days=365),
     money="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for a single one.",
     templates=TEMPLATES,
     wait=openai.wait,

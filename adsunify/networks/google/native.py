@@ -58,7 +58,6 @@ HEADLINES, DESCRIPTIONS = (3, 15), (2, 4)
 KEYWORD_WORDS = 10
 KEYWORD_WRONG = "!@%,*"  # (unverified) more may be refused
 URL_LENGTH = 2048  # (unverified)
-HISTORY_MONTHS = 37
 RESTATED_DAYS = 3  # (unverified) "some hours or days"
 
 # -- money and time -----------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
 from adsunify.editing import local_time
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Days, Insights
+from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level, words
 from adsunify.outcomes import failure
 from adsunify.reading import (
@@ -29,7 +29,6 @@ from adsunify.reading import (
     pages,
 )
 from adsunify.reporting import days
-from adsunify.schedule import months_before
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, found_at, ident, need, read, rows, text
 
@@ -287,7 +286,6 @@ REPORT = words(
     "segments.date customer.currency_code customer.time_zone metrics.impressions metrics.clicks metrics.cost_micros"
     " metrics.conversions metrics.conversions_value metrics.video_trueview_views"
 )
-QUIET = "A day without a row had no activity: Google Ads leaves it out."
 
 
 def reported(answer: Response) -> Days:
@@ -303,19 +301,14 @@ def reported(answer: Response) -> Days:
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account, answered at once."""
     today = (local_time(account, now) or now).date()
-    first = max(start, months_before(today, google.HISTORY_MONTHS))
-    missing = [DateRange(start, min(end, first - timedelta(days=1)))] if first > start else []
-    answers: list[Response] = []
-    if first <= end:
-        days = f"segments.date BETWEEN '{first.isoformat()}' AND '{end.isoformat()}'"
-        query = google.gaql(REPORT, "customer", days, order="segments.date")
-        answers = yield from pages(NETWORK, google.searched(account, query), _following)
+    days = f"segments.date BETWEEN '{start.isoformat()}' AND '{end.isoformat()}'"
+    query = google.gaql(REPORT, "customer", days, order="segments.date")
+    answers = yield from pages(NETWORK, google.searched(account, query), _following)
     restated = today - timedelta(days=google.RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None
-    notes = (QUIET, *([f"Google Ads keeps the figures of {google.HISTORY_MONTHS} months."] if missing else []))
-    coverage = Coverage(start, end, account.timezone, not missing, provisional, missing, notes)
+    coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
     native = [row for answer in answers for row in rows(answer.body, "/results")]
-    return Insights.of(chain.from_iterable(map(reported, answers)), coverage, native)
+    return Insights.of(chain.from_iterable(map(reported, answers)), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

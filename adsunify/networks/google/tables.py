@@ -24,6 +24,7 @@ from adsunify.network import (
     ErrorRule,
     Extra,
     Format,
+    History,
     Input,
     Level,
     Login,
@@ -352,6 +353,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Google Ads API, zero metrics: with segments.date selected, a day whose metrics are all zero is left out.
+    missing_day="zero",
+    # Google Ads API, segments.date: rows older than 37 months are not available.
+    history=History(months=37),
     money="Native amounts are micros, a million to one, as JSON strings.",
     templates=TEMPLATES,
     extras=(

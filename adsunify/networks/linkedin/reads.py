@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 
 from attrs import evolve
 
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.errors import ProviderError, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Days, Insights
+from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
 from adsunify.reporting import days
-from adsunify.schedule import months_before
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, Response, ident, need, text
 
@@ -175,8 +174,6 @@ FIELDS = (
 REACH = "approximateMemberReach"
 REACH_DAYS = 92
 MOST_ELEMENTS = 15_000  # of an answer, which says nothing of what it leaves out
-DAILY_MONTHS = 6  # about; older days are kept by months only
-_DAY = timedelta(days=1)
 
 
 def _day(first: Json) -> date:
@@ -228,14 +225,9 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     cut = len(native) >= MOST_ELEMENTS
     if cut:
         notes.append(f"LinkedIn cuts an answer off at {MOST_ELEMENTS} rows; ask for fewer days.")
-    # What is older than the daily figures, and was not told all the same, is not known.
-    oldest = min([months_before(today, DAILY_MONTHS), *(day for day, _ in found)])
-    missing = (DateRange(start, min(end, oldest - _DAY)),) if start < oldest else ()
-    if missing:
-        notes.append(f"LinkedIn keeps daily figures for about {DAILY_MONTHS} months.")
     provisional = max(start, today) if end >= today else None
-    coverage = Coverage(start, end, TIMEZONE, not (missing or cut), provisional, missing, notes)
-    return Insights.of(found, coverage, native)
+    coverage = Coverage(start, end, TIMEZONE, not cut, provisional, notes=notes)
+    return Insights.of(found, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

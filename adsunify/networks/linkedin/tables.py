@@ -24,6 +24,7 @@ from adsunify.network import (
     ErrorRule,
     Extra,
     Format,
+    History,
     Input,
     Level,
     Login,
@@ -441,6 +442,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Ads Reporting: no activity and no right to read are both answered without an element.
+    missing_day="gap",
+    # Ads Reporting (secondary source): daily figures for about six months, older ones by months only.
+    history=History(months=6),
     money='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',
     templates=TEMPLATES,
     extras=(

@@ -12,11 +12,11 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, trusted
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
+from adsunify.insights import Coverage, Days, Insights, Pending
 from adsunify.network import Account, Level, level
 from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, owned, pages
 from adsunify.reporting import days
-from adsunify.schedule import months_before, zone
+from adsunify.schedule import zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, text
 
@@ -160,7 +160,6 @@ REPORT_PAGE = "500"
 STATE_FIELDS = "async_status,async_percent_completion,error_code,error_message,error_subcode"
 COMPLETED, OVER = "Job Completed", ("Job Failed", "Job Skipped")
 SYNC_DAYS = 90
-HISTORY_MONTHS = 37
 RESTATED_DAYS = 7  # (unverified) the account's attribution setting decides
 POLL = 15_000  # milliseconds
 TOO_MUCH = ("1", "1487534", "1504018", "1504038")  # too much data, or a timeout, for one answer
@@ -193,12 +192,10 @@ def reported(native: Iterable[Mapping[str, Json]]) -> Days:
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
     """Days of the account. Up to 90 are asked for at once; more, or too much data, is a report to be resumed."""
     today = now.astimezone(zone(account.timezone)).date() if account.timezone else now.date()
-    first = max(start, months_before(today, HISTORY_MONTHS))
-    missing = [DateRange(start, min(end, first - timedelta(days=1)))] if first > start else []
-    days = {"since": first.isoformat(), "until": end.isoformat()}
+    days = {"since": start.isoformat(), "until": end.isoformat()}
     query = {"level": "account", "time_increment": "1", "time_range": dumps(days), "fields": REPORT_FIELDS}
-    native: list[Mapping[str, Json]] | None = [] if first > end else None
-    if native is None and job is None and (end - first).days < SYNC_DAYS:
+    native: list[Mapping[str, Json]] | None = None
+    if job is None and (end - start).days < SYNC_DAYS:
         try:
             native = yield from _listed(meta.edge(account.native_id, "insights", query | {"limit": REPORT_PAGE}))
         except ProviderError as problem:
@@ -215,8 +212,8 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         start, end = min(one for one, _ in found), max(one for one, _ in found)
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(start, restated) if end >= restated else None
-    coverage = Coverage(start, end, account.timezone, not missing, provisional, missing)
-    return Insights.of(found, coverage, native)
+    coverage = Coverage(start, end, account.timezone, provisional_from=provisional)
+    return Insights.of(found, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

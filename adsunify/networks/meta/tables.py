@@ -30,6 +30,7 @@ from adsunify.network import (
     Extra,
     Format,
     Goal,
+    History,
     Input,
     Level,
     Login,
@@ -352,6 +353,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Marketing API, insights: a day without delivery has no row.
+    missing_day="zero",
+    # Marketing API, insights: 37 months back at most.
+    history=History(months=37),
     reports=True,
     money="Native amounts are integers in the currency's minor unit (most currencies 100 to one, some 1).",
     templates=TEMPLATES,

@@ -284,7 +284,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     provisional = max(start, partial) if partial <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, outbrain.ZONE, provisional_from=provisional, notes=notes)
-    return Insights.of(reported(native), coverage, native)
+    return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -299,6 +299,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Amplify API, reports: rows carry explicit zeros; a day without a row has no data.
+    missing_day="gap",
     money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     templates=TEMPLATES,
     wait=outbrain.wait,

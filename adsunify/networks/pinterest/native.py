@@ -67,7 +67,7 @@ MONEY_NAMES = frozenset(
 """Members that name money: whether one is raised is known only where it was read before."""
 
 SYNC_DAYS = 90  # back from today (UTC)
-REPORT_DAYS, HISTORY_DAYS = 186, 914
+REPORT_DAYS = 186
 IN_PROGRESS, FINISHED = "IN_PROGRESS", "FINISHED"
 
 REFUSED_ITEM = "refused_item"

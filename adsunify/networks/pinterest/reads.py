@@ -305,9 +305,6 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     """Days of the account. Up to 90 days back are asked for at once; older ones are reports, to be resumed."""
     today = now.astimezone(UTC).date()
     reached = max(start, min(end, (local_time(account, now) or now).date()))
-    if job is None and start < today - timedelta(days=pinterest.HISTORY_DAYS):
-        message = f"Pinterest keeps the figures of {pinterest.HISTORY_DAYS} days."
-        raise refused("startDate", "out_of_range", message)
     if job is None and start >= today - timedelta(days=pinterest.SYNC_DAYS):
         native, zone = yield from _sync(account, start, reached)
     else:
@@ -328,7 +325,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     restated = max(start, today - timedelta(days=RESTATED_DAYS))
     notes = [] if zone == account.timezone else ["Days are those of UTC: the account's own are not to be had."]
     coverage = Coverage(start, end, zone, True, restated if restated <= end else None, (), notes)
-    return Insights.of(told, coverage, native)
+    return Insights.of(told, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

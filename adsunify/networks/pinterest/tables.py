@@ -29,6 +29,7 @@ from adsunify.network import (
     Extra,
     Format,
     Goal,
+    History,
     Input,
     Level,
     Login,
@@ -385,6 +386,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # API v5, analytics: rows whose columns are all 0 are omitted, and so are figures that are not reported.
+    missing_day="gap",
+    # API v5, reports: 914 days back, counted in UTC.
+    history=History(days=914, timezone=pinterest.UTC_NAME),
     money="Native amounts are integers in micros (1,000,000 to one major unit) of every currency, yen included.",
     reports=True,
     templates=TEMPLATES,

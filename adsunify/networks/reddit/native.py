@@ -47,7 +47,6 @@ SHORTEST_NAME, LONGEST_NAME = 3, 500
 LONGEST_URL = 5000
 MOST_PARAMETERS = 14
 LARGEST_PAGE = 1000
-HISTORY_MONTHS = 24
 SETTLING_HOURS = 6
 
 # Ads API: an unknown key is refused (additionalProperties: false), and so are keys that are only read.

@@ -11,7 +11,7 @@ from attrs import evolve
 from adsunify import connecting, reading
 from adsunify.connecting import App, Credentials, bearer, token_request, trusted
 from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Days, Insights
+from adsunify.insights import Coverage, Days, Insights
 from adsunify.network import Account, Level, level, timezone_of
 from adsunify.reading import (
     FILTER_PAGES,
@@ -28,7 +28,7 @@ from adsunify.reading import (
     pages,
 )
 from adsunify.reporting import day, days
-from adsunify.schedule import months_before, utc_text, zone
+from adsunify.schedule import utc_text, zone
 from adsunify.steps import Kind
 from adsunify.wire import Flow, Json, Request, ident, read, text
 
@@ -250,10 +250,8 @@ def reported(native: Iterable[Mapping[str, Json]]) -> Days:
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
-    """Days of the account, answered at once. Reddit keeps 24 months, and settles a day for some hours."""
+    """Days of the account, answered at once. Reddit settles a day for some hours."""
     timezone = timezone_of(account)
-    local_now = now.astimezone(zone(timezone))
-    oldest = months_before(local_now.date(), reddit.HISTORY_MONTHS)
     answers = yield from pages(NETWORK, _report(account, start, end), reddit.following)
     told = [row for answer in answers for row in reddit.listed(answer, "/data/metrics")]
     dated = [(day(row.get("date")), row) for row in told]
@@ -262,12 +260,8 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     settled = min([now, *(one for one in updated if one is not None)]) - timedelta(hours=reddit.SETTLING_HOURS)
     restated = max(start, settled.astimezone(zone(timezone)).date())
     notes = [metric.note for metric in METRICS if metric.note]
-    missing: tuple[DateRange, ...] = ()
-    if start < oldest:
-        missing = (DateRange(start, min(end, oldest - _DAY)),)
-        notes.append(f"Reddit keeps the figures of {reddit.HISTORY_MONTHS} months.")
-    coverage = Coverage(start, end, timezone, not missing, restated if restated <= end else None, missing, notes)
-    return Insights.of(reported(native), coverage, native)
+    coverage = Coverage(start, end, timezone, True, restated if restated <= end else None, notes=notes)
+    return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

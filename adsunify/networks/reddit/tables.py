@@ -24,6 +24,7 @@ from adsunify.network import (
     Extra,
     Format,
     Goal,
+    History,
     Input,
     Level,
     Login,
@@ -311,6 +312,10 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Ads API v3, reports: a day without a row had no delivery, once the report covers it and is final.
+    missing_day="zero_once_final",
+    # Ads API v3, reports: 24 months.
+    history=History(months=24),
     money="Native amounts are integers, 1,000,000 to one of the account's currency.",
     templates=TEMPLATES,
     extras=(

@@ -325,7 +325,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     provisional = max(start, restated) if restated <= end else None
     notes = [metric.note for metric in METRICS if metric.note]
     coverage = Coverage(start, end, timezone, provisional_from=provisional, notes=notes)
-    return Insights.of(found, coverage, native)
+    return Insights.of(found, coverage, NETWORK.missing_day, native)
 
 
 # -- catalogs -----------------------------------------------------------------------------------------------------

@@ -253,7 +253,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
     found = list(reported(native))
     if found and not all(start <= one <= end for one, _ in found):  # a task resumed without its dates
         start, end = min(one for one, _ in found), max(one for one, _ in found)
-    return Insights.of(found, Coverage(start, end, account.timezone), native)
+    return Insights.of(found, Coverage(start, end, account.timezone), NETWORK.missing_day, native)
 
 
 def _task(account: Account, task: str) -> Flow[list[Mapping[str, Json]] | Pending]:

@@ -395,6 +395,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # API for Business, integrated report: a day without delivery is absent, and absent is not zero.
+    missing_day="gap",
     money="Native amounts are decimal numbers in major units (some currencies take no fraction).",
     templates=TEMPLATES,
     extras=(

@@ -321,7 +321,7 @@ def _insights(
         said.append(f"The account changed its time zone at {switched}: that day has a gap.")
     coverage = Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
     native = [found[key] for key in sorted(found)]
-    return Insights.of(reported(native), coverage, native)
+    return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
 
 
 @frozen

@@ -409,6 +409,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
+    # Ads API, analytics: a null series is a period without data.
+    missing_day="gap",
     money="Native amounts are micros of the funding instrument's currency: 1,000,000 make one unit.",
     reports=True,
     templates=TEMPLATES,
