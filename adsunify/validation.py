@@ -7,7 +7,6 @@ at once.
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -282,7 +281,8 @@ def read(model: type[Model], data: bytes | str | Mapping[str, Any], prefix: str 
             return _from_json(model, data)
         return model.model_validate(dict(data))
     except ValidationError as error:
-        raise _refusal(model, _raw(data), list(problems_of(error, model)), 0, prefix) from None
+        raw, repeated = _raw(data)
+        raise _refusal(model, raw, [*problems_of(error, model), *repeated], 0, prefix) from None
 
 
 def count_values(data: bytes | str) -> int:
@@ -295,8 +295,12 @@ def _read_large(model: type[Model], data: bytes | str, values: int, prefix: str)
     """As :func:`read`, with an effort that does not grow with what is wrong."""
     if values > MAX_VALUES:
         raise refused(prefix, "too_many", f"must hold at most {MAX_VALUES:,} values in all.")
+    from .wire import RepeatedMembers  # as in _loaded
+
     try:
         raw = _loaded(data)
+    except RepeatedMembers as found:
+        raise _refusal(model, None, _told_once(found.locations), 0, prefix) from None
     except ValueError as reason:
         raise refused(prefix, "malformed_json", f"must be valid JSON: {reason}.") from None
     problems: list[Problem] = []
@@ -326,9 +330,12 @@ def _fewer_errors(model: type[BaseModel], raw: Any, error: ValidationError) -> V
 
 
 def _refusal(model: type[BaseModel], raw: Any, problems: list[Problem], omitted: int, prefix: str) -> InvalidInput:
-    """The error of an input: what is wrong with it, and what else is. ``omitted``: so many problems are left out."""
+    """The error of an input: what is wrong with it, and what else is. ``omitted``: so many problems are left out.
+
+    ``raw`` is None where the input could not be read.
+    """
     found = dict.fromkeys(problems)
-    if len(found) < MAX_ISSUES:
+    if raw is not None and len(found) < MAX_ISSUES:
         wrong = {problem.location for problem in found if problem.code == "wrong_type"}
         found.update(dict.fromkeys(_beside(model, raw, wrong)))
     issues = [issue_of(problem, prefix) for problem in islice(found, MAX_ISSUES)]
@@ -338,28 +345,30 @@ def _refusal(model: type[BaseModel], raw: Any, problems: list[Problem], omitted:
 def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:
     rounded: list[dict[str, Any]] = []
     value: Model = model.__pydantic_validator__.validate_json(data, context=rounded)
+    exact = _exactly(value, data)
     if _ROUNDED in rounded:
-        return model.model_validate(_exactly(value, data))
-    if rounded or ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
-        _settle(value, data, rounded)
+        return model.model_validate(exact)
+    if ("\\" if isinstance(data, str) else _BACKSLASH) in data:  # a byte is found faster
+        _refuse_nul(value, exact)
+    if rounded:
+        _make_exact(value, exact, {id(one) for one in rounded})
     return value
 
 
-def _settle(value: WireModel, data: str | bytes | bytearray, rounded: list[dict[str, Any]]) -> None:
-    """What JSON mode leaves to be done: exact numbers, and no U+0000."""
-    text = data if isinstance(data, str) else data.decode()
-    if "\\u0000" in text:
-        _refuse_nul(value, json.loads(text))
-    if rounded:
-        _make_exact(value, _exactly(value, text), {id(one) for one in rounded})
-
-
 def _exactly(value: WireModel, data: str | bytes | bytearray) -> Any:
-    """The input with exact numbers."""
+    """The input with exact numbers; a member that an object names twice is refused, of which pydantic takes the last."""
+    from .wire import RepeatedMembers  # as in _loaded
+
     try:
         return _loaded(data if isinstance(data, str) else bytes(data))
+    except RepeatedMembers as found:
+        raise invalid(value, _told_once(found.locations)) from None
     except ValueError as reason:
         raise invalid(value, [Problem((), "malformed_json", f"must be valid JSON: {reason}.")]) from None
+
+
+def _told_once(locations: Iterable[Location]) -> list[Problem]:
+    return [Problem(location, "repeated", "must be given once.") for location in locations]
 
 
 def _refuse_nul(value: WireModel, raw: Any) -> None:
@@ -400,11 +409,16 @@ def _nul_in(value: Any, at: Location = ()) -> Iterator[Problem]:
 # -- what else is wrong with what was refused ---------------------------------------------------------------------
 
 
-def _raw(data: bytes | str | Mapping[str, Any]) -> Any:
+def _raw(data: bytes | str | Mapping[str, Any]) -> tuple[Any, list[Problem]]:
+    """The input as it came, None where it cannot be read; and the members that it names twice."""
+    from .wire import RepeatedMembers  # as in _loaded
+
     try:
-        return _loaded(data) if isinstance(data, (bytes, str)) else dict(data)
+        return (_loaded(data) if isinstance(data, (bytes, str)) else dict(data)), []
+    except RepeatedMembers as found:
+        return None, _told_once(found.locations)
     except ValueError:
-        return None
+        return None, []
 
 
 def _loaded(text: bytes | str) -> Any:

@@ -10,9 +10,11 @@ from __future__ import annotations
 import codecs
 import json
 import secrets
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from functools import cache, lru_cache
+from itertools import islice
 from json.encoder import encode_basestring_ascii
 from math import isfinite
 from operator import itemgetter
@@ -29,6 +31,8 @@ Json = Any
 
 MAX_ANSWER_BYTES = 32 * 1024 * 1024
 MAX_NUMBER_CHARACTERS = 400
+MOST_REPEATED = 100
+"""So many members that are named twice are told of."""
 MAX_ANSWER_DEPTH = 100
 """Deeper nesting would exhaust the stack of whoever copies or compares an answer."""
 MAX_ANSWER_VALUES = 400_000
@@ -65,39 +69,73 @@ def _constant(literal: str) -> Json:
     raise ValueError(f"{literal} is not JSON")
 
 
+class RepeatedMembers(ValueError):
+    """An object of the JSON has two members of one name: readers disagree about which one counts.
+
+    ``locations``: every such member by the names and positions from the top.
+    """
+
+    def __init__(self, locations: Sequence[tuple[str | int, ...]]) -> None:
+        super().__init__("a member is named twice")
+        self.locations = locations
+
+
+class _Pairs(list[tuple[str, Json]]):
+    """An object as its members were written."""
+
+
+class _Repeated(ValueError):
+    """A member is named twice; the place is not known yet."""
+
+
 def _members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a member is named twice")
+        raise _Repeated
     return found
 
 
-_decoder = json.JSONDecoder(parse_float=_decimal, parse_int=_integer, parse_constant=_constant)
-_strict = json.JSONDecoder(
+_decoder = json.JSONDecoder(
     parse_float=_decimal, parse_int=_integer, parse_constant=_constant, object_pairs_hook=_members
 )
+_pairs = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=str, parse_float=str)
 
 
 def loads(data: bytes | str) -> Json:
     """Read JSON exactly: fractions become Decimal; NaN, Infinity, absurd numbers and bottomless nesting are refused.
 
-    Raises ValueError (also for bytes that are not UTF-8).
+    Raises RepeatedMembers where an object names a member twice, and ValueError (also for bytes that are not UTF-8).
     """
-    return _decoded(_decoder, data.decode("utf-8-sig") if isinstance(data, bytes) else data)
-
-
-def _decoded(decoder: json.JSONDecoder, text_: str) -> Json:
+    text_ = data.decode("utf-8-sig") if isinstance(data, bytes) else data
     try:
-        return decoder.decode(text_)
+        return _decoder.decode(text_)
     except RecursionError:
         raise ValueError("the JSON is nested too deeply") from None
+    except _Repeated:
+        pass
+    try:
+        raise RepeatedMembers([*islice(_repeated(_pairs.decode(text_)), MOST_REPEATED)])
+    except RecursionError:
+        raise RepeatedMembers([()]) from None
+
+
+def _repeated(whole: Json) -> Iterator[tuple[str | int, ...]]:
+    """Every member that is named twice, an outer one before those inside it."""
+    held: list[tuple[tuple[str | int, ...], Json]] = [((), whole)]
+    for at, value in held:  # what is held grows
+        if isinstance(value, _Pairs):
+            counts = Counter(name for name, _ in value)
+            yield from ((*at, name) for name, count in counts.items() if count > 1)
+            held += (((*at, name), one) for name, one in value)
+        elif isinstance(value, list):
+            held += (((*at, position), one) for position, one in enumerate(value))
 
 
 def _answered(data: bytes) -> Json:
-    """As :func:`loads`; a member named twice (which one counts?), too many values and deep nesting are refused too."""
+    """As :func:`loads`; too many values and deep nesting are refused too."""
     if len(data) > MAX_ANSWER_VALUES and sum(data.count(one) for one in (b",", b"{", b"[")) > MAX_ANSWER_VALUES:
         raise ValueError("the JSON holds too many values")
-    return _shallow(_decoded(_strict, data.decode("utf-8-sig")))
+    return _shallow(loads(data))
 
 
 def _shallow(value: Json) -> Json:

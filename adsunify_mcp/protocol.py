@@ -14,7 +14,7 @@ from attrs import frozen
 from adsunify.contract.calling import read_apart
 from adsunify.errors import RateLimited
 from adsunify.validation import MAX_VALUES, count_values
-from adsunify.wire import Json, json_bytes, loads
+from adsunify.wire import Json, RepeatedMembers, json_bytes, loads
 
 from .telling import failed
 
@@ -101,6 +101,8 @@ def _read(raw: bytes, version: Version) -> tuple[Json, Reply | None]:
         return None, refused(400, INVALID_REQUEST, f"A body holds at most {MAX_VALUES:,} values.")
     try:
         said = loads(raw)
+    except RepeatedMembers:
+        return None, refused(400, INVALID_REQUEST, "An object of the message names a member twice.")
     except ValueError as problem:
         return None, refused(400, PARSE_ERROR, f"The body is no JSON: {problem}")
     wrong = None

@@ -276,11 +276,11 @@ async def test_all_that_is_wrong_is_said_at_once(empty: Served) -> None:
         "/operations/x/execute",
         {"confirmed": 0, "a": 1},
         query={"dry": "1"},
-        headers={"Idempotency-Key": "k"},
+        headers={"Idempotency-Key": "k" * 201},
     )
     assert found == {
         ("operationId", "malformed"),
-        ("Idempotency-Key", "not_supported"),
+        ("Idempotency-Key", "length"),
         ("dry", "unknown_property"),
         ("confirmed", "wrong_type"),
         ("a", "unknown_property"),
@@ -312,6 +312,42 @@ async def test_an_account_id_that_is_none_in_a_refused_brief(both: Served, path:
     content = json.dumps({"accountId": account_id, "campaign": {"name": 1}})
     found = await both.admin.refused("POST", path, content=content.encode())
     assert found & {("", "malformed_json"), ("accountId", "malformed")}
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "expected"),
+    [
+        (f"/operations/{NEVER}/execute", '{"confirmed": false, "confirmed": true}', {"confirmed"}),
+        (f"/operations/{NEVER}/execute", '{"confirmed": true, "confirmed": true}', {"confirmed"}),
+        (f"/operations/{NEVER}/execute", '{"confirmed": false, "confirm\\u0065d": true}', {"confirmed"}),
+        (f"/operations/{NEVER}/cancel", '{"x": 1, "x": 1}', {"x"}),
+        ("/keys", '{"name": "x", "canWrite": false, "canWrite": true}', {"canWrite"}),
+        (
+            f"/accounts/{NEVER}/campaigns",
+            '{"payload": {"list": [{}, {"budget": 1, "budget": 9000.5}], "a": 1, "a": 2}}',
+            {"payload.a", "payload.list.1.budget"},
+        ),
+    ],
+)
+async def test_a_member_is_named_once(empty: Served, path: str, content: str, expected: set[str]) -> None:
+    """Readers disagree about which one counts: the first, the last, or both."""
+    before = await empty.rows()
+    found = await empty.admin.refused("POST", path, content=content.encode())
+    assert {(name.replace("/", "."), code) for name, code in found} >= {(name, "repeated") for name in expected}
+    assert await empty.rows() == before
+
+
+async def test_a_brief_that_names_a_member_twice(both: Served) -> None:
+    whole = json.dumps({"accountId": both.accounts["meta"], "campaign": brief("meta")})
+    for path in ("/create", "/validate-campaign"):
+        for member, twice in (("amount", "campaign.budget.amount"), ("campaign", "campaign"), ("goal", "campaign.goal")):
+            content = whole.replace(f'"{member}": ', f'"{member}": "1", "{member}": ', 1)
+            assert await both.admin.refused("POST", path, content=content.encode()) == {(twice, "repeated")}
+    both_wrong = whole.replace('"goal": "', '"goal": "x", "goal": "x').encode()
+    assert await both.admin.refused("POST", "/create", content=both_wrong) == {
+        ("campaign.goal", "repeated"),
+        ("campaign.goal", "not_a_choice"),
+    }
 
 
 @pytest.mark.parametrize("content", [b"null", b"[]", b'"x"', b"1", b"true"])
