@@ -356,7 +356,7 @@ def _from_json(model: type[Model], data: str | bytes | bytearray) -> Model:
 
 
 def _exactly(value: WireModel, data: str | bytes | bytearray) -> Any:
-    """The input with exact numbers; a member that an object names twice is refused, of which pydantic takes the last."""
+    """The input with exact numbers. A member that an object names twice is refused; pydantic takes the last of them."""
     from .wire import RepeatedMembers  # as in _loaded
 
     try:

@@ -20,6 +20,8 @@ from .logs import TOLD
 from .metrics import Requests
 from .pages.rendering import rendered
 from .problems import encoded_body, problem, refusal, told_by_headers
+from .problems import problem, refusal, told_by_headers
+from .repeated import repeated_header
 
 log = logging.getLogger("adsunify.server")
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -81,6 +83,9 @@ async def _answer(request: web.Request, handler: Handler, request_id: str) -> we
     try:
         if request.body_exists and not is_plain(request):
             return _trouble(request, encoded_body(), request_id, {"Accept-Encoding": PLAIN})
+        repeated = repeated_header(request.headers)
+        if repeated is not None:
+            return _trouble(request, repeated, request_id)
         return await handler(request)
     except AdsunifyError as error:
         if error.status >= 500:

@@ -13,7 +13,7 @@ from multidict import MultiDict
 
 from adsunify.contract import ENDPOINTS, Call, Endpoint, call
 from adsunify.contract.endpoint import PREFIX
-from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.errors import refused
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
@@ -24,6 +24,7 @@ from . import connect, health, oauth, pages, reference
 from .answering import Handler, answering
 from .metrics import REQUESTS, Requests
 from .problems import limits
+from .repeated import check_repeated
 
 log = logging.getLogger("adsunify.server")
 BODY_BYTES = 1024 * 1024
@@ -41,10 +42,12 @@ def application(service: Service, *, delivers: bool = True) -> web.Application:
     app[REQUESTS] = requests
     for endpoint in ENDPOINTS:
         path = re.sub(r"\{(\w+)\}", r"{\1:[^/]+}", endpoint.path)  # any text: what it must be is said by the contract
-        route = app.router.add_route(endpoint.method, PREFIX + path, _handler(service, endpoint))
-        requests.names[route] = endpoint.operation_id
+        handler = _handler(service, endpoint)
+        for method in _methods(endpoint):
+            requests.names[app.router.add_route(method, PREFIX + path, handler)] = endpoint.operation_id
     for path in dict.fromkeys(endpoint.path for endpoint in ENDPOINTS if not endpoint.parameters):
-        app.router.add_route("*", PREFIX + path, _only(one.method for one in ENDPOINTS if one.path == path))
+        allowed = (method for one in ENDPOINTS if one.path == path for method in _methods(one))
+        app.router.add_route("*", PREFIX + path, _only(allowed))
     health.add_routes(app, service)
     reference.add_routes(app, service.settings.base_url)
     connect.add_routes(app, service)
@@ -72,6 +75,11 @@ def _told_if_failed(task: asyncio.Task[None]) -> None:
     """A defect that ends the worker does not end the server: somebody has to be told."""
     if not task.cancelled() and task.exception() is not None:
         log.error("webhooks are not delivered any more", exc_info=task.exception())
+
+
+def _methods(endpoint: Endpoint) -> tuple[str, ...]:
+    """HEAD is answered wherever GET is: by the same handler; aiohttp leaves the body out."""
+    return ("GET", "HEAD") if endpoint.method == "GET" else (endpoint.method,)
 
 
 def _only(methods: Iterable[str]) -> Handler:
@@ -114,13 +122,12 @@ def _negotiated(request: web.Request, endpoint: Endpoint) -> None:
 
 
 async def _asked(request: web.Request, endpoint: Endpoint) -> Call:
-    """The call that a request is. What HTTP lets stand there twice is refused."""
+    """The call that a request is. What HTTP lets stand there twice is refused, and a body that nothing would read."""
     query = request.query if request.query_string else NO_QUERY
-    twice = [name for name in query if len(query.getall(name)) > 1]
     keys = request.headers.getall("Idempotency-Key", [])
-    if twice or len(keys) > 1:
-        names = dict.fromkeys([*twice, *(["Idempotency-Key"] if len(keys) > 1 else [])])
-        raise InvalidInput([Issue(name, "repeated", "must be given once.") for name in names])
+    check_repeated(MultiDict([*query.items(), *(("Idempotency-Key", key) for key in keys)]))
+    if endpoint.body is None and request.can_read_body and await request.content.read(1):
+        raise refused("", "not_supported", "This endpoint takes no body; send none.")
     body = await _body(request) if endpoint.body is not None else b""
     return Call(dict(request.match_info), dict(query), body, keys[0] if keys else None)
 

@@ -17,6 +17,7 @@ from adsunify.service.signing_in import Tries
 
 from .pages.rendering import notice
 from .pages.visiting import Door, Visit
+from .repeated import check_repeated
 
 COOKIE = "adsunify_connect"
 TARGETS = "'self' https: http:"
@@ -56,6 +57,7 @@ def add_routes(app: web.Application, service: Service) -> None:
         return answer
 
     async def callback(request: web.Request) -> web.StreamResponse:
+        check_repeated(request.query)
         network, said = request.match_info["network"], dict(request.query)
         cookie = _cookie(connections.state_of(said))
         try:

@@ -36,7 +36,9 @@ def add_routes(app: web.Application, service: Service) -> None:
         except ValueError:
             asked = None
         if not isinstance(asked, Mapping):
-            raise OAuthError("invalid_request", "The body is a JSON object with redirect_uris that names each member once.")
+            raise OAuthError(
+                "invalid_request", "The body is a JSON object with redirect_uris that names each member once."
+            )
         service.limiting.registered(_source(), service.store.clock.wall())
         return _sent(201, await agents.register(service, asked))
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
-from adsunify.errors import Forbidden, refused
+from adsunify.errors import Forbidden
 from adsunify.service import agents
 from adsunify.service.agents import Asked, OAuthError
 
@@ -46,10 +46,7 @@ async def decide(visit: Visit) -> web.Response:
 
 
 async def _asked(visit: Visit) -> Asked:
-    query = visit.request.query
-    if len(set(query)) < len(query):  # of two addresses, nobody knows which one is meant
-        raise refused("", "repeated", "A parameter of this request stands there twice.")
-    return await agents.asked(visit.service, stored(dict(query)))
+    return await agents.asked(visit.service, stored(dict(visit.request.query)))
 
 
 def _consent(visit: Visit, asked: Asked, status: int = 200, problem: str | None = None) -> web.Response:

@@ -28,6 +28,7 @@ from adsunify.service.core import Service
 from adsunify.service.signing_in import Tries, Visitor
 from adsunify.wire import Json, json_bytes
 from adsunify_server.problems import told_by_headers
+from adsunify_server.repeated import check_repeated
 
 from .rendering import rendered
 
@@ -114,6 +115,7 @@ class Visit:
             sent = await self.request.post()
         except (ValueError, LookupError, web.RequestPayloadError):  # no text, or in no encoding that there is
             raise Forbidden(FORGED) from None
+        check_repeated(sent)
         self.form = stored({name: value for name, value in sent.items() if isinstance(value, str)})
         if self.fresh or not hmac.compare_digest(self.form.get("csrf", "").encode("utf-8"), self.csrf.encode("ascii")):
             raise Forbidden(FORGED)
@@ -184,8 +186,8 @@ class Door:
     tries: Tries
 
     def get(self, path: str, answer: Answer, *, open_: bool = False) -> None:
-        """A page. ``open_``: also for whoever is not signed in."""
-        self.app.router.add_get(path, self._handler(answer, open_), allow_head=False)
+        """A page, also answered to HEAD. ``open_``: also for whoever is not signed in."""
+        self.app.router.add_get(path, self._handler(answer, open_))
 
     def post(self, path: str, answer: Answer, *, open_: bool = False) -> None:
         """What a form does."""
@@ -196,6 +198,7 @@ class Door:
             visit = await Visit.of(self.service, self.tries, request)
             try:
                 visit.count()
+                check_repeated(request.query)
                 if request.method == "POST":
                     await visit.read_form()
                 if visit.visitor is None and not open_:

@@ -13,7 +13,7 @@ from attrs import evolve
 
 from adsunify.contract import BY_ID
 from adsunify.executor import Limits
-from adsunify_mcp.protocol import VERSIONS
+from adsunify_mcp.protocol import INVALID_REQUEST, VERSIONS
 from tests.server.served import NEVER, Served, brief
 
 from .agent import Agent, allowed, client, request, said
@@ -72,6 +72,17 @@ async def test_an_agent_neither_sees_keys_nor_makes_webhooks_at_either_door(both
         assert (problem["code"], problem["outcome"]) == ("not_for_agents", "not_applied"), operation_id
     assert await both.rows() == rows
     assert await both.caller(agent.token).get("/webhooks") == []
+
+
+async def test_a_message_names_a_member_once(both: Served) -> None:
+    agent = await allowed(both)
+    id_ = await agent.created(both.accounts["meta"], brief("meta"))
+    message = json.dumps(request("tools/call", name="execute", arguments={"operationId": id_, "confirmed": True}))
+    for member, first in (("confirmed", "false"), ("arguments", "{}"), ("method", '"ping"'), ("jsonrpc", '"2.0"')):
+        twice = message.replace(f'"{member}": ', f'"{member}": {first}, "{member}": ', 1)
+        answer = await agent.post(twice.encode())
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, INVALID_REQUEST), answer.text
+    assert (await both.admin.get(f"/operations/{id_}"))["status"] == "prepared"
 
 
 async def test_no_token_of_ours_reaches_a_network(both: Served, monkeypatch: pytest.MonkeyPatch) -> None:

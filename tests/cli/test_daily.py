@@ -170,6 +170,15 @@ def test_a_refused_brief_is_told_as_it_stands_in_its_file(both: Place, account: 
         assert both.ads(command, account, str(path)).err == planned.err
 
 
+def test_a_brief_file_names_a_member_once(both: Place, account: str, tmp_path: Path) -> None:
+    path = tmp_path / "brief.json"
+    path.write_text(Path(BRIEF).read_text().replace('"amount": ', '"amount": "1", "amount": ', 1))
+    for command in (("validate", account), ("create", account), ("plan", "chatgpt")):
+        place = ("--currency", "USD", "--timezone", "UTC") if command[0] == "plan" else ()
+        ran = both.ads(*command, str(path), *place)
+        assert (ran.code, ran.err) == (2, "budget.amount: must be given once.\n")
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [

@@ -58,9 +58,44 @@ async def prepared(site: Served, name: str = "admin") -> str:
 
 async def test_the_lists_above_are_whole(site: Served) -> None:
     """Every page and form of the server is tried below."""
-    assert set(_routes(site)) == {("GET", _shape(path)) for path in (*CLOSED, "/sign-in", "/invitation/x")} | {
+    gets = {_shape(path) for path in (*CLOSED, "/sign-in", "/invitation/x")}
+    assert set(_routes(site)) == {(method, path) for method in ("GET", "HEAD") for path in gets} | {
         ("POST", _shape(path)) for path in POSTS
     }
+
+
+async def test_head_is_a_page_without_its_body(site: Served) -> None:
+    async with browser(site) as person:
+        for signed_in in (False, True):
+            if signed_in:
+                await person.sign_in(email("admin"))
+            for path in (*CLOSED, "/sign-in", "/docs", "/openapi.json", "/healthz"):
+                address = site.base_url + path
+                got = await person.http.get(address, follow_redirects=False)
+                head = await person.http.head(address, follow_redirects=False)
+                assert head.content == b"" and head.status_code == got.status_code, path
+                changing = {"x-request-id", "date", "set-cookie"}
+                if not signed_in or not got.content:  # without a cookie, each page has a token of its own
+                    changing.add("content-length")
+                kept = [
+                    {name: one.headers[name] for name in one.headers if name not in changing} for one in (got, head)
+                ]
+                assert kept[0] == kept[1], path
+
+
+async def test_a_member_of_a_form_or_query_stands_once(site: Served) -> None:
+    """Nobody knows which of two is meant."""
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.open("/keys?x=1&x=2", 422)
+        await person.open("/keys")
+        token = person.page.form("/keys").fields["csrf"]
+        rows = await site.rows()
+        twice = f"csrf={token}&name=robot&days=30&canWrite=false&canWrite=true"
+        answer = await person.http.post(
+            f"{site.base_url}/keys", content=twice, headers={"Content-Type": "application/x-www-form-urlencoded"}
+        )
+        assert answer.status_code == 422 and await site.rows() == rows
 
 
 def _routes(site: Served) -> list[tuple[str, str]]:

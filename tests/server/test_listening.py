@@ -25,6 +25,8 @@ NO_REQUESTS = {
     "no HTTP": SECRET + b"\r\n\r\n",
     "another method": b"FETCH " + KEYS + b" HTTP/1.1\r\n" + HOST + b"\r\n",
     "no host": b"GET " + KEYS + b" HTTP/1.1\r\nX: " + SECRET + b"\r\n\r\n",
+    "two hosts": b"GET " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Host: " + SECRET + b"\r\n\r\n",
+    "two lengths": b"POST " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
     "a NUL in a header": b"GET " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Authorization: Bearer " + SECRET + b"\0\r\n\r\n",
     "a long line": b"GET " + KEYS + b"?a=" + SECRET * 4000 + b" HTTP/1.1\r\n" + HOST + b"\r\n",
     "a long header": b"GET " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Authorization: " + SECRET * 1000 + b"\r\n\r\n",

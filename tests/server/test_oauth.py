@@ -52,6 +52,14 @@ async def test_what_cannot_be_registered(empty: Served, body: Any, error: str) -
     assert (answer.status_code, answer.json()["error"]) == (400, error)
 
 
+async def test_a_registration_names_a_member_once(empty: Served) -> None:
+    body = f'{{"redirect_uris": ["{REDIRECT}"], "redirect_uris": ["https://evil.example/"]}}'
+    before = await empty.rows()
+    answer = await empty.http.post("/oauth/register", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+    assert await empty.rows() == before
+
+
 # -- consent ------------------------------------------------------------------------------------------------------
 
 

@@ -340,7 +340,11 @@ async def test_a_member_is_named_once(empty: Served, path: str, content: str, ex
 async def test_a_brief_that_names_a_member_twice(both: Served) -> None:
     whole = json.dumps({"accountId": both.accounts["meta"], "campaign": brief("meta")})
     for path in ("/create", "/validate-campaign"):
-        for member, twice in (("amount", "campaign.budget.amount"), ("campaign", "campaign"), ("goal", "campaign.goal")):
+        for member, twice in (
+            ("amount", "campaign.budget.amount"),
+            ("campaign", "campaign"),
+            ("goal", "campaign.goal"),
+        ):
             content = whole.replace(f'"{member}": ', f'"{member}": "1", "{member}": ', 1)
             assert await both.admin.refused("POST", path, content=content.encode()) == {(twice, "repeated")}
     both_wrong = whole.replace('"goal": "', '"goal": "x", "goal": "x').encode()
@@ -461,9 +465,30 @@ async def test_what_the_caller_accepts(empty: Served, accept: str, status: int) 
         assert answer.json()["code"] == "not_acceptable"
 
 
-async def test_head_is_not_get(empty: Served) -> None:
-    answer = await empty.http.head(f"{PREFIX}/keys")
-    assert (answer.status_code, answer.headers["Allow"], answer.content) == (405, "GET,POST", b"")
+async def test_a_header_that_stands_once(empty: Served) -> None:
+    """Proxies and servers disagree about which of two counts, so neither does."""
+    good = f"Bearer {empty.people['admin'].tokens['write']}"
+    once = [("Authorization", good), ("Content-Type", "application/json")]
+    before = await empty.rows()
+    for name, values in (
+        ("Authorization", (good, good)),
+        ("Authorization", (good, "Bearer x")),
+        ("authorization", ("Basic x", good)),
+        ("Content-Type", ("application/json", "text/plain")),
+        ("Origin", (empty.base_url, "https://evil.example")),
+        ("MCP-Protocol-Version", ("2025-11-25", "2025-03-26")),
+    ):
+        headers = [(known, value) for known, value in once if known.lower() != name.lower()]
+        headers += [(name, value) for value in values]
+        for path in (f"{PREFIX}/keys", "/api/mcp", "/oauth/register", "/sign-in"):
+            answer = await empty.http.post(path, content=b'{"name": "x"}', headers=headers)
+            problem = answer.json()
+            assert (answer.status_code, problem["code"]) == (400, "malformed_request"), (name, path, answer.text)
+            assert problem["outcome"] == "not_applied"
+    for read in (f"{PREFIX}/auth/verify", "/keys"):
+        answer = await empty.http.get(read, headers=[("Authorization", good), ("Authorization", good)])
+        assert answer.status_code == 400 and "Authorization must be given once" in answer.text
+    assert await empty.rows() == before
 
 
 async def test_a_defect_is_a_problem_without_its_reason(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,17 @@ def test_defaults():
     assert read_brief(brief("targeting.keywords", [{"text": "shoes"}])).targeting.keywords[0].match == "exact"
 
 
+@pytest.mark.parametrize("path", ["goal", "budget", "budget.amount", "targeting.countries", "creative.url"])
+def test_a_member_is_named_once(path: str):
+    """The first value would be read by some, the last by others, and one of them is no budget that was reviewed."""
+    name = path.rpartition(".")[2]
+    text = wire.dumps(BRIEF).replace(f'"{name}":', f'"{name}":"1","{name}":', 1)
+    for form in (text, text.encode()):
+        assert issues(form) == [(path, "repeated")]
+    with pytest.raises(ValidationError):
+        CampaignBrief.model_validate_json(text)
+
+
 def test_instants_are_kept_as_written_and_read_in_utc():
     schedule = read_brief(brief("schedule.endAt", "2027-04-01T00:00Z")).schedule
     assert (schedule.start_at, schedule.end_at) == (START, "2027-04-01T00:00Z")
