@@ -29,6 +29,9 @@ URI = (
 )
 """Absolute, with scheme and host, in ASCII. Braces are let through: networks put macros into them."""
 
+WEB = ("http://", "https://")
+WEB_FORM = "an address begins with http:// or https://"
+
 FORMS = {
     money.AMOUNT: money.FORM,
     schedule.INSTANT: schedule.FORM,
@@ -86,6 +89,16 @@ _REFUSALS = {
 }
 NUL = ("malformed", "must not contain the character U+0000.")
 _BUILT_IN = frozenset(get_args(core_schema.ErrorType))
+
+
+def is_web_address(address: str) -> bool:
+    """Whether an address begins with http:// or https://, in letters of any case (RFC 3986, section 3.1)."""
+    return address.lower().startswith(WEB)
+
+
+def not_web(address: str) -> str | None:
+    """What is wrong with an address that people are sent to; None where nothing is."""
+    return None if is_web_address(address) else WEB_FORM
 
 
 class Problem(NamedTuple):

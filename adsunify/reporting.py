@@ -161,7 +161,7 @@ def inflated(content: bytes) -> bytes:
 
 def downloaded(url: str | None) -> Flow[Json]:
     """The JSON of a finished report's file. It lies on a foreign host, which gets no credentials."""
-    if url is None or not url.startswith("https://"):
+    if url is None or not url.lower().startswith("https://"):
         raise ProviderUnreadable("The finished report has no https address.")
     response = yield Request("GET", url, answer="bytes", signed=False)
     if not response.ok:

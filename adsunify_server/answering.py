@@ -20,7 +20,6 @@ from .logs import TOLD
 from .metrics import Requests
 from .pages.rendering import rendered
 from .problems import encoded_body, problem, refusal, told_by_headers
-from .problems import problem, refusal, told_by_headers
 from .repeated import repeated_header
 
 log = logging.getLogger("adsunify.server")

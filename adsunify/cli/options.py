@@ -13,10 +13,10 @@ from click.core import ParameterSource
 
 from adsunify.client import Ads
 from adsunify.errors import refused
+from adsunify.refusals import WEB, is_web_address
 from adsunify.service.opening import DATABASE
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"
-SCHEMES = ("http://", "https://")
 SERVER, TOKEN = "ADSUNIFY_SERVER", "ADSUNIFY_TOKEN"
 
 
@@ -61,7 +61,7 @@ class Where:
     @property
     def remote(self) -> bool:
         """Whether it is a server."""
-        return self.url.startswith(SCHEMES)
+        return is_web_address(self.url)
 
     def ads(self) -> Ads:
         """The client, to be opened with ``with``."""
@@ -103,9 +103,9 @@ def _where(database: str, server: str | None, token: str | None, workspace: str 
         if "token" in written:
             raise refused("--token", "not_supported", "goes with --server, not with a store.")
         return Where(database, None, workspace)
-    if not server.startswith(SCHEMES):
+    if not is_web_address(server):
         name = SERVER if source("server") == ParameterSource.ENVIRONMENT else "--server"
-        raise refused(name, "malformed", f"must begin with {' or '.join(SCHEMES)}.")
+        raise refused(name, "malformed", f"must begin with {' or '.join(WEB)}.")
     if workspace is not None:
         raise refused("--workspace", "not_supported", "goes with a store; at a server, the token says which it is.")
     return Where(server, token, None)

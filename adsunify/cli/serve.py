@@ -16,6 +16,7 @@ from attrs import field, frozen
 from adsunify.actor import Actor
 from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
+from adsunify.refusals import WEB, is_web_address
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
@@ -28,7 +29,7 @@ from adsunify_server import logs
 from .consent import give
 from .listening import listening_at
 from .operating import limit_options, limits, measured, watching_options
-from .options import SCHEMES, database_option, json_option
+from .options import database_option, json_option
 
 if TYPE_CHECKING:
     from adsunify_server.metrics import Requests
@@ -213,8 +214,8 @@ def serve(
 
 def _checked(targets: Collection[str]) -> None:
     """What is no address would never match one, and say nothing."""
-    if not all(target.startswith(SCHEMES) for target in targets):
-        raise refused("--webhook-dev-target", "malformed", f"must begin with {' or '.join(SCHEMES)}.")
+    if not all(is_web_address(target) for target in targets):
+        raise refused("--webhook-dev-target", "malformed", f"must begin with {' or '.join(WEB)}.")
 
 
 async def _serve(

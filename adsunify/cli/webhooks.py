@@ -13,6 +13,7 @@ from attrs import frozen
 
 from adsunify.errors import refused
 from adsunify.http.safe_fetch import FetchError, fetch
+from adsunify.refusals import is_web_address
 from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, verify
 from adsunify.wire import Json, dumps, loads
 
@@ -82,7 +83,7 @@ def listen(port: int, secret: str | None, forward: str | None, as_json: bool) ->
     only when it was started with `adsunify serve --webhook-dev-target http://127.0.0.1:PORT/`, and an address is
     subscribed with POST /webhooks, which shows the signing secret. What is not signed with it is answered 400.
     """
-    if forward is not None and not forward.startswith(("http://", "https://")):
+    if forward is not None and not is_web_address(forward):
         raise refused("--forward", "malformed", "must be an http or https address.")
     asyncio.run(_listen(port, Receiver(secret, forward, as_json)))
 

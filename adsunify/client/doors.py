@@ -24,6 +24,7 @@ from adsunify.errors import (
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.problems import error_from
 from adsunify.records import Operation
+from adsunify.refusals import is_web_address
 from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
 from adsunify.service.people import embedded
 from adsunify.wire import Json, dumps, loads
@@ -153,7 +154,7 @@ async def open_door(url: str, token: str | None, workspace: str | None, environm
     for name, given in (("server", url), ("token", token), ("workspace", workspace)):
         if not isinstance(given, str) and (given is not None or name == "server"):
             raise refused(name, "type", f"must be text{SPELLINGS if name == 'server' else ''}.")
-    if url.startswith(("http://", "https://")):
+    if is_web_address(url):
         return _remote(url, token)
     if token is not None:
         raise refused("token", "not_supported", "goes with a server, whose address begins with http:// or https://.")

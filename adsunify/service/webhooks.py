@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 from uuid import uuid4
 
 from sqlalchemy import Connection
@@ -26,8 +27,16 @@ FIELD = "signing_secret"
 
 
 async def list_(service: Service, actor: Actor) -> list[Json]:
-    """The subscriptions in your scope; signing secrets are never shown again."""
-    return [shown(one) for one in await service.store.read(webhooks.list_webhooks, actor)]
+    """The subscriptions in your scope; signing secrets are never shown again.
+
+    One whose key or grant has ended, or whose owner has left the workspace, has the status ``ended``, with the reason.
+    """
+    return await service.store.read(_list, actor, service.store.clock)
+
+
+def _list(connection: Connection, actor: Actor, clock: Clock) -> list[Json]:
+    ended = webhooks.ended(connection, actor.workspace_id, clock)
+    return [shown(one, ended.get(one.id)) for one in webhooks.list_webhooks(connection, actor)]
 
 
 async def create(
@@ -89,21 +98,29 @@ async def change(
         await check(service, url)
     asked = {"url": url, "active": active, "events": None if events is None else list(events)}
     values = {name: value for name, value in asked.items() if value is not None}
-    return shown(await service.store.write(webhooks.change, actor, webhook_id, values))
+    return await service.store.write(_change, actor, webhook_id, values, service.store.clock)
+
+
+def _change(connection: Connection, actor: Actor, webhook_id: str, values: Mapping[str, Any], clock: Clock) -> Json:
+    changed = webhooks.change(connection, actor, webhook_id, values)
+    return shown(changed, webhooks.ended(connection, actor.workspace_id, clock).get(webhook_id))
 
 
 async def remove(service: Service, actor: Actor, *, webhook_id: str) -> Json:
     """Remove a subscription and everything queued for it."""
-    while (found := await service.store.write(_remove, actor, webhook_id)) is None:
+    while (found := await service.store.write(_remove, actor, webhook_id, service.store.clock)) is None:
         pass
-    return shown(found)
-
-
-def _remove(connection: Connection, actor: Actor, webhook_id: str) -> WebhookRecord | None:
-    found = webhooks.remove(connection, actor, webhook_id)
-    if found is not None:
-        sealed.forget(connection, webhooks.SECRETS, webhook_id)
     return found
+
+
+def _remove(connection: Connection, actor: Actor, webhook_id: str, clock: Clock) -> Json:
+    """The subscription as it was; None where more is queued for it than is removed at once."""
+    reason = webhooks.ended(connection, actor.workspace_id, clock).get(webhook_id)
+    found = webhooks.remove(connection, actor, webhook_id)
+    if found is None:
+        return None
+    sealed.forget(connection, webhooks.SECRETS, webhook_id)
+    return shown(found, reason)
 
 
 async def test(service: Service, actor: Actor, *, webhook_id: str) -> Json:
@@ -145,14 +162,16 @@ def _place(workspace_id: str, webhook_id: str) -> Place:
     return Place(webhooks.SECRETS, webhook_id, workspace_id, FIELD)
 
 
-def shown(record: WebhookRecord) -> dict[str, Json]:
-    """A subscription as the answers show it."""
+def shown(record: WebhookRecord, ended: str | None = None) -> dict[str, Json]:
+    """A subscription as the answers show it. ``ended``: why nothing is delivered to it any more."""
     return {
         "webhookId": record.id,
         "url": record.url,
         "accountId": record.account_id,
         "events": list(record.events),
         "active": record.active,
+        "status": "ended" if ended else "active" if record.active else "paused",
+        "endedReason": ended,
         "createdBy": {"userId": record.user_id, "credential": record.credential},
         "createdAt": moment(record.created_at),
     }

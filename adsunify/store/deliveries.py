@@ -27,11 +27,9 @@ from sqlalchemy import (
     case,
     cast,
     column,
-    exists,
     func,
     insert,
     literal_column,
-    or_,
     select,
     update,
 )
@@ -41,9 +39,9 @@ from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock, new_id
 from .driver import announce
-from .schema import ExactJson, api_keys, deliveries, delivery_attempts, grants, memberships, secrets, webhooks
+from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
 from .statement import Fixed, Statement
-from .webhooks import SECRETS, get
+from .webhooks import ENDED, SECRETS, get, with_authority
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
 TRIES = 8
@@ -195,26 +193,6 @@ def _delivery(connection: Connection, actor: Actor, webhook_id: str, delivery_id
 
 # -- delivering ---------------------------------------------------------------------------------------------------
 
-_now: Any = bindparam("now")
-_GRANTED = exists().where(
-    grants.c.user_id == webhooks.c.user_id,
-    grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
-    grants.c.workspace_id == webhooks.c.workspace_id,
-    grants.c.revoked_at.is_(None),
-    grants.c.expires_at > _now,
-)
-_LIVES = and_(
-    memberships.c.user_id.is_not(None),
-    or_(
-        webhooks.c.key_id.is_(None),
-        and_(
-            api_keys.c.revoked_at.is_(None),
-            or_(api_keys.c.expires_at.is_(None), api_keys.c.expires_at > _now),
-        ),
-    ),
-    or_(webhooks.c.credential.not_like("%:%"), _GRANTED),  # an agent's credential is its client and user
-)
-"""Whoever made the subscription still belongs to the workspace, and its key or grant is neither revoked nor expired."""
 _ONE: Any = literal_column("1")
 """As it stands: PostgreSQL plans a statement anew each time that has a LIMIT it does not know."""
 _QUEUED = deliveries.c.next_attempt_at.is_not(None)
@@ -253,12 +231,14 @@ _FULL = {
 """The ids in a JSON list, as the dialects read it."""
 _NEXT = Statement(
     lambda dialect: (
-        select(webhooks.c.id, webhooks.c.workspace_id, secrets.c.sealed, _LIVES.label("lives"), _due_at.label("due_at"))
-        .join(_waiting, _waiting.c.id == webhooks.c.id)
-        .outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id)
-        .outerjoin(
-            memberships,
-            and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id),
+        with_authority(
+            select(
+                webhooks.c.id,
+                webhooks.c.workspace_id,
+                secrets.c.sealed,
+                ENDED.is_(None).label("lives"),
+                _due_at.label("due_at"),
+            ).join(_waiting, _waiting.c.id == webhooks.c.id)
         )
         .outerjoin(secrets, and_(secrets.c.table_name == SECRETS, secrets.c.row_id == webhooks.c.id))
         .where(webhooks.c.active, webhooks.c.id.not_in(_FULL[dialect]))

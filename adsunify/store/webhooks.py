@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attrs import asdict, frozen
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Row, Select, and_, bindparam, case, delete, exists, insert, select, update
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
 
 from .clock import Clock
 from .driver import announce
-from .schema import deliveries, delivery_attempts, webhooks
+from .schema import api_keys, deliveries, delivery_attempts, grants, memberships, webhooks
 from .statement import Statement
 
 REMOVED_AT_ONCE = 500
@@ -38,7 +38,38 @@ class WebhookRecord:
     created_at: int
 
 
+_NOW = bindparam("now")
+_GRANT = exists().where(
+    grants.c.user_id == webhooks.c.user_id,
+    grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
+    grants.c.workspace_id == webhooks.c.workspace_id,
+    grants.c.revoked_at.is_(None),
+)
+_BY_AGENT = webhooks.c.credential.like("%:%")  # an agent's credential is its client and user
+ENDED = case(
+    (memberships.c.user_id.is_(None), "membership_ended"),
+    (api_keys.c.revoked_at.is_not(None), "key_revoked"),
+    (api_keys.c.expires_at <= _NOW, "key_expired"),
+    (and_(_BY_AGENT, ~_GRANT), "grant_revoked"),
+    (and_(_BY_AGENT, ~_GRANT.where(grants.c.expires_at > _NOW)), "grant_expired"),
+)
+"""Why a subscription has ended and nothing is delivered to it any more; NULL while it has not.
+
+It ends with the membership of the user who made it, and with the key or grant that it was made with. To be selected
+over :func:`with_authority`, with the parameter ``now`` (milliseconds).
+"""
+
+
+def with_authority(chosen: Select[Any]) -> Select[Any]:
+    """Join to subscriptions the key and the membership on which they depend."""
+    belongs = and_(memberships.c.workspace_id == webhooks.c.workspace_id, memberships.c.user_id == webhooks.c.user_id)
+    return chosen.outerjoin(api_keys, api_keys.c.id == webhooks.c.key_id).outerjoin(memberships, belongs)
+
+
 _INSERT = insert(webhooks)
+_ENDED = with_authority(
+    select(webhooks.c.id, ENDED.label("reason")).where(webhooks.c.workspace_id == bindparam("of_workspace"))
+)
 _ALL = select(webhooks).where(webhooks.c.workspace_id == bindparam("of_workspace")).order_by(webhooks.c.id)
 _GET = select(webhooks).where(webhooks.c.id == bindparam("the_id"))
 _LOCK = select(webhooks.c.id).where(webhooks.c.id == bindparam("the_id")).with_for_update()
@@ -87,6 +118,12 @@ def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
     """The subscriptions in the actor's scope, oldest first."""
     rows = connection.execute(_ALL, {"of_workspace": actor.workspace_id}).all()
     return [WebhookRecord(**row._mapping) for row in rows if _in_scope(actor, row)]
+
+
+def ended(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
+    """The subscriptions of a workspace that have ended, by id, each with the reason (:data:`ENDED`)."""
+    rows = connection.execute(_ENDED, {"of_workspace": workspace_id, "now": clock.now()}).all()
+    return {row.id: row.reason for row in rows if row.reason is not None}
 
 
 def get(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:

@@ -52,6 +52,14 @@ STATES: Mapping[str, str] = {
     "ambiguous": "not known",
 }
 """What became of a step; other states say it themselves."""
+ENDED: Mapping[str, str] = {
+    "key_revoked": "The API key that made it was revoked.",
+    "key_expired": "The API key that made it has expired.",
+    "grant_revoked": "The agent that made it is not allowed any more.",
+    "grant_expired": "What the agent that made it was allowed has expired.",
+    "membership_ended": "The person who made it has left the workspace.",
+}
+"""Why a webhook has ended, by ``endedReason``."""
 PERIODS: Mapping[str, str] = {"daily": "a day", "lifetime": "in all"}
 
 

@@ -62,7 +62,8 @@ def test_a_campaign_from_brief_to_figures(both: Place, account: str, networks: N
 
 
 def test_a_server_says_what_its_rest_api_says(served: Mapping[str, Any]) -> None:
-    there = Place("server", {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]})
+    address = served["baseUrl"].replace("http:", "HTTP:")  # a scheme is the same in letters of any case
+    there = Place("server", {"ADSUNIFY_SERVER": address, "ADSUNIFY_TOKEN": served["apiKey"]})
     bearer = {"Authorization": f"Bearer {served['apiKey']}"}
     for command, path in (("accounts", "/accounts"), ("operations", "/operations")):
         shown = httpx.get(f"{served['baseUrl']}/api/v1/ads{path}", headers=bearer, trust_env=False)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.brief import read_brief
+from adsunify.checks import check
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.money import major, units
 from adsunify.network import Account, ErrorRule, Found, Network, counted, native_amount
@@ -89,6 +90,14 @@ def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
             assert plan(brief, account).steps
         except LookupNeeded:  # past all that the tables refuse; the network is asked first
             continue
+
+
+def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None:
+    """RFC 3986, section 3.1."""
+    for path in BRIEFS.glob(f"{network.code}-*.json"):
+        brief = read_brief(path.read_text().replace('"https://', '"HTTPS://'))
+        account = Account(network.code, ACCOUNT_IDS.get(network.code, "1234567890"), brief.budget.currency, "Etc/UTC")
+        assert check(network, account, brief)
 
 
 # -- levels and settings ------------------------------------------------------------------------------------------

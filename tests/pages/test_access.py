@@ -309,6 +309,22 @@ async def test_everybody_revokes_his_own_keys(site: Served, name: str) -> None:
         await site.caller(other).get("/auth/verify")
 
 
+async def test_a_webhook_that_has_ended_says_why(site: Served) -> None:
+    async def public(host: str) -> list[str]:
+        return ["93.184.216.34"]
+
+    site.service.resolving = public
+    key_id, secret = await site.key("admin")
+    await site.caller(secret).post("/webhooks", {"url": "HTTPS://hooks.example.com/ended"}, 201)
+    async with browser(site) as person:
+        await person.sign_in(email("admin"))
+        await person.follow("Webhooks")
+        assert "active" in person.text and "ended" not in person.text.replace("/ended", "")
+        await site.admin.delete(f"/keys/{key_id}")
+        await person.open("/webhooks")
+        assert "ended The API key that made it was revoked." in person.text
+
+
 async def test_insights_that_cannot_be(site: Served) -> None:
     await prepared(site)
     account = site.accounts["meta"]

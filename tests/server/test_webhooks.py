@@ -13,7 +13,10 @@ import pytest_asyncio
 from attrs import evolve
 
 from adsunify import webhooks
+from adsunify.service import webhooks as service
+from adsunify.service.authenticating import authenticate
 from adsunify.service.delivering import Worker
+from adsunify.service.people import remove
 from adsunify.store import deliveries
 from adsunify.store import webhooks as stored
 from tests.webhooks.receiving import Receiver, receiving
@@ -249,13 +252,36 @@ async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) 
     found = await finished(both, made["webhookId"], 2)
     assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
     assert len(receiver.got) == 1
+    assert (made["status"], made["endedReason"]) == ("active", None)
+    await shown_as_ended(both, made["webhookId"], f"key_{end}")
+
+
+async def shown_as_ended(both: Served, webhook_id: str, reason: str) -> None:
+    """In the list, after a change, which does not revive it, and when it is removed."""
+    path = f"/webhooks/{webhook_id}"
+    (listed,) = [one for one in await both.admin.get("/webhooks") if one["webhookId"] == webhook_id]
+    changed = (await both.admin.send("PATCH", path, {"active": True})).json()["data"]
+    for one in (listed, changed, await both.admin.delete(path)):
+        assert (one["status"], one["endedReason"], one["active"]) == ("ended", reason, True)
+
+
+async def test_it_ends_with_its_owners_membership(both: Served) -> None:
+    await both.add("leaver", "shop", "member")
+    made = await both.person("leaver").post("/webhooks", {"url": PUBLIC}, 201)
+    paused = await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": False})
+    assert (paused.json()["data"]["status"], paused.json()["data"]["endedReason"]) == ("paused", None)
+    await both.admin.send("PATCH", f"/webhooks/{made['webhookId']}", {"active": True})
+    await remove(both.service.store, "shop", "leaver@shop.example")
+    await shown_as_ended(both, made["webhookId"], "membership_ended")
 
 
 @pytest.mark.parametrize("end", ["revoked", "expired"])
 async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, end: str) -> None:
+    """Agents make none any more; those that they made before are still there."""
     helper = await agent(both)
     tokens = await helper.tokens()
-    made = await both.caller(tokens["access_token"]).post("/webhooks", {"url": receiver.url}, 201)
+    caller = await authenticate(both.service, f"Bearer {tokens['access_token']}")
+    made: Any = await service.create(both.service, caller, url=receiver.url, account_id=None, events=None)
     await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
     await receiver.count(1)
     await helper.tokens()  # a new consent is the same agent's
@@ -271,6 +297,7 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
     found = await finished(both, made["webhookId"], 3)
     assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
     assert len(receiver.got) == 2
+    await shown_as_ended(both, made["webhookId"], f"grant_{end}")
 
 
 # -- trouble ------------------------------------------------------------------------------------------------------

@@ -7,15 +7,19 @@ from typing import Literal
 from .operations import CreatedBy
 from .shape import Milliseconds, Shape, Text, Uuid
 
+EndedReason = Literal["key_revoked", "key_expired", "grant_revoked", "grant_expired", "membership_ended"]
+
 
 class Webhook(Shape):
-    """A subscription, without its signing secret."""
+    """A subscription, without its signing secret. Nothing is delivered to one that is ``paused`` or ``ended``."""
 
     webhook_id: Uuid
     url: str
     account_id: Uuid | None
     events: list[str]
     active: bool
+    status: Literal["active", "paused", "ended"]
+    ended_reason: EndedReason | None
     created_by: CreatedBy
     created_at: str
 

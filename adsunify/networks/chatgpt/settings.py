@@ -10,6 +10,7 @@ from adsunify.editing import Edit, misplaced_end
 from adsunify.errors import Issue, refused
 from adsunify.money import major
 from adsunify.network import Account, Entity, Period, Setting, counted
+from adsunify.refusals import is_web_address
 from adsunify.wire import Json, read
 
 from . import native as openai
@@ -150,7 +151,7 @@ def wrong_body(value: Json) -> str | None:
 
 def wrong_url(value: Json) -> str | None:
     """What is wrong with a destination."""
-    good = value.lower().startswith(("http://", "https://")) and len(value) <= openai.URL_LENGTH
+    good = is_web_address(value) and len(value) <= openai.URL_LENGTH
     return None if good else f"an address begins with http or https and has at most {openai.URL_LENGTH} characters"
 
 

@@ -9,6 +9,7 @@ from adsunify.brief import CampaignBrief, Keyword
 from adsunify.editing import Edit
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, is_number
+from adsunify.refusals import not_web
 from adsunify.steps import Change
 from adsunify.wire import Json, put, read, rows, text
 
@@ -70,7 +71,7 @@ def wrong_url(value: str) -> str | None:
     """What is wrong with a final URL, None where nothing is."""
     if len(value) > google.URL_LENGTH:
         return f"an address has at most {google.URL_LENGTH} characters"
-    return None if value.startswith(("http://", "https://")) else "an address begins with http:// or https://"
+    return not_web(value)
 
 
 def wrong_keywords(keywords: Sequence[Keyword]) -> str | None:

@@ -41,6 +41,7 @@ from adsunify.network import (
     whole_units,
     words,
 )
+from adsunify.refusals import not_web
 from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
 
 from . import native as meta
@@ -134,10 +135,6 @@ BID: Mapping[Goal, str] = {
 }
 
 
-def _web(address: str) -> str | None:
-    return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
-
-
 def _lasting(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if too_short(brief.budget.period, brief.schedule.start, brief.schedule.end):
         message = "Meta takes a daily budget only for more than 24 hours; end later or use a lifetime budget."
@@ -170,10 +167,10 @@ COMMON = (
 )
 NEW = (
     Input("platform.pageId", "required", accepts="an id of the catalog pages"),
-    Input("creative.url", "required", test=_web, accepts="http or https"),
+    Input("creative.url", "required", test=not_web, accepts="http or https"),
     Input("creative.body", "required", accepts="the primary text"),
     Input("creative.headline", "required"),
-    Input("creative.imageUrl", "one", group="image", test=_web, accepts="a public address, which Meta fetches"),
+    Input("creative.imageUrl", "one", group="image", test=not_web, accepts="a public address, which Meta fetches"),
     Input("creative.imageHash", "one", group="image", accepts="a hash of the catalog images"),
     Input("creative.headlines", "refused", reason="the ad has one headline"),
     Input("creative.descriptions", "refused", reason="the ad has one text, the body"),

@@ -77,11 +77,6 @@ DIGITS = re.compile(r"[0-9]+").fullmatch
 _FRACTION = re.compile(r"\.0*[1-9]").search
 
 
-def not_web(address: str) -> str | None:
-    """What is wrong with an address that people are sent to; None where nothing is."""
-    return None if address.startswith(("http://", "https://")) else "an address begins with http:// or https://"
-
-
 # -- money and time -----------------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from adsunify.editing import Lock, misplaced_end, shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, Entity, Period, Setting, words
+from adsunify.refusals import is_web_address, not_web
 from adsunify.wire import Json, dumps, loads, read
 
 from . import native as pinterest
@@ -140,17 +141,14 @@ def _tracks(found: Json) -> bool:
     return all(
         isinstance(urls, list)
         and len(urls) <= pinterest.TRACKING_URLS
-        and all(
-            isinstance(url, str) and not pinterest.not_web(url) and len(url) <= pinterest.TRACKING_LENGTH
-            for url in urls
-        )
+        and all(isinstance(url, str) and is_web_address(url) and len(url) <= pinterest.TRACKING_LENGTH for url in urls)
         for urls in found.values()
     )
 
 
 def _write_address(field: str, member: str) -> Callable[[Json, Entity, Account], Mapping[str, Json]]:
     def write(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-        if value is not None and (wrong := pinterest.not_web(value)):
+        if value is not None and (wrong := not_web(value)):
             raise refused(f"fields.{field}", "invalid", f"Pinterest: {wrong}.")
         return {f"/{member}": value}
 

@@ -39,6 +39,7 @@ from adsunify.network import (
     Template,
     words,
 )
+from adsunify.refusals import not_web
 from adsunify.wire import Json, Request, Response, rows
 
 from . import native as pinterest
@@ -138,7 +139,7 @@ def _at_most(longest: int) -> Callable[[str], str | None]:
 
 
 def _link(address: str) -> str | None:
-    return pinterest.not_web(address) or _at_most(pinterest.LINK)(address)
+    return not_web(address) or _at_most(pinterest.LINK)(address)
 
 
 def _open(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
@@ -169,7 +170,7 @@ COMMON = (
 TITLE, DESCRIPTION = _at_most(pinterest.PIN_TITLE), _at_most(pinterest.PIN_DESCRIPTION)
 NEW = (
     Input("platform.boardId", "required", test=_number, accepts="an id of the catalog boards"),
-    Input("creative.imageUrl", "required", test=pinterest.not_web, accepts="a public address, which Pinterest fetches"),
+    Input("creative.imageUrl", "required", test=not_web, accepts="a public address, which Pinterest fetches"),
     Input("creative.headline", "any", group="copy", test=TITLE, accepts=f"at most {pinterest.PIN_TITLE} characters"),
     Input("creative.body", "any", group="copy", test=DESCRIPTION, accepts=f"at most {pinterest.PIN_DESCRIPTION}"),
     Input("creative.url", "required", goals=("traffic",), test=_link, accepts=f"at most {pinterest.LINK} characters"),

@@ -36,6 +36,7 @@ from adsunify.network import (
     Template,
     words,
 )
+from adsunify.refusals import not_web
 from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from . import native as tiktok
@@ -92,11 +93,6 @@ LATE = timedelta(hours=12)
 def flow_of(account: Account) -> tiktok.Create:
     """The account's create flow: Smart+ where ``createFlow`` names it, else manual."""
     return tiktok.SMART_PLUS if account.extras.get("createFlow") == tiktok.SMART_PLUS else tiktok.MANUAL
-
-
-def _web(address: str) -> str | None:
-    begun = address.lower().startswith(("http://", "https://"))
-    return None if begun else "an address begins with http:// or https://"
 
 
 def _text(body: str) -> str | None:
@@ -172,9 +168,9 @@ FORMATS = (
             Input("targeting.native", "any", group="geography", test=wrong_native, accepts=_GEOGRAPHY),
             Input("creative.existingId", "required", accepts="an id of the catalog videos, processed"),
             Input("creative.body", "required", test=_text, accepts="the ad's text, 1 to 100 units"),
-            Input("creative.url", "required", test=_web, accepts="the landing page, http or https"),
+            Input("creative.url", "required", test=not_web, accepts="the landing page, http or https"),
             Input("creative.imageHash", "optional", accepts="the cover: an id of the catalog images"),
-            Input("creative.imageUrl", "optional", test=_web, accepts="the cover: an address that TikTok fetches"),
+            Input("creative.imageUrl", "optional", test=not_web, accepts="the cover: an address that TikTok fetches"),
             Input("platform.identityId", "required", accepts=_IDENTITIES),
             Input("platform.identityType", "required", choices=tiktok.TIKTOK_ACCOUNTS, unless=_custom_allowed),
             Input("platform.identityType", "required", choices=(*tiktok.TIKTOK_ACCOUNTS, tiktok.CUSTOM_USER)),
