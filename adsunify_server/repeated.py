@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from multidict import MultiMapping
 
 from adsunify.errors import AdsunifyError, InvalidInput, Issue
@@ -22,7 +24,7 @@ def repeated_header(headers: MultiMapping[str]) -> AdsunifyError | None:
     return None
 
 
-def check_repeated(members: MultiMapping[str]) -> None:
+def check_repeated(members: MultiMapping[Any]) -> None:
     """Raise InvalidInput for every member of a query or form that is given more than once."""
     if len(set(members)) < len(members):
         names = (name for name in dict.fromkeys(members) if len(members.getall(name)) > 1)

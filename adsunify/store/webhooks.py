@@ -38,7 +38,7 @@ class WebhookRecord:
     created_at: int
 
 
-_NOW = bindparam("now")
+_NOW: Any = bindparam("now")
 _GRANT = exists().where(
     grants.c.user_id == webhooks.c.user_id,
     grants.c.client_id + ":" + grants.c.user_id == webhooks.c.credential,
