@@ -46,6 +46,7 @@ POSTS = (
     "/keys",
     f"/keys/{NEVER}/revoke",
     f"/connected-agents/{NEVER}/revoke",
+    "/connect/x",
 )
 
 
@@ -58,7 +59,7 @@ async def prepared(site: Served, name: str = "admin") -> str:
 
 async def test_the_lists_above_are_whole(site: Served) -> None:
     """Every page and form of the server is tried below."""
-    gets = {_shape(path) for path in (*CLOSED, "/sign-in", "/invitation/x")}
+    gets = {_shape(path) for path in (*CLOSED, "/sign-in", "/invitation/x", "/connect/x")}
     assert set(_routes(site)) == {(method, path) for method in ("GET", "HEAD") for path in gets} | {
         ("POST", _shape(path)) for path in POSTS
     }
