@@ -11,12 +11,13 @@ cryptography is heavy: it is imported when something is sealed or opened.
 
 from __future__ import annotations
 
+import hmac
 import os
 import re
 import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as BadBase64
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -80,6 +81,17 @@ def _decoded(text: str) -> bytes:
     if _encoded(data) != text:  # base64 ignores what it does not know; a sealed text has one spelling
         raise ValueError("not base64url")
     return data
+
+
+def derived(ring: KeyRing, *parts: str) -> Iterator[str]:
+    """A secret of 256 bits made from ``parts``, one for each key of the ring, the newest first.
+
+    Who lacks the key cannot make it, even if all parts are known.
+    """
+    message = canonical(list(parts))
+    for key in ring.keys.values():
+        separate = hmac.digest(key, b"adsunify derived secret", "sha256")  # the key itself only encrypts
+        yield _encoded(hmac.digest(separate, message, "sha256"))
 
 
 def parse_ring(text: str) -> KeyRing:

@@ -7,14 +7,16 @@ Sources: RFC 6749, 7009 (revocation), 7591 (registration), 7636 (PKCE), 8252 (lo
 from __future__ import annotations
 
 import hmac
+import math
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
+from unicodedata import category, normalize
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import uuid4
 
-from attrs import frozen
+from attrs import field, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
@@ -23,6 +25,7 @@ from adsunify.errors import AdsunifyError, Forbidden, NotFound
 from adsunify.store import agents, people
 from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
 from adsunify.store.clock import Clock
+from adsunify.vault import KeyRing, derived
 from adsunify.wire import Json
 
 from .access import hashed
@@ -32,10 +35,17 @@ READ, WRITE = "ads:read", "ads:write"
 RESOURCE = "/api/mcp"
 ACCESS_PREFIX, REFRESH_PREFIX = "ada_", "adr_"
 CODE_MILLISECONDS = 60 * 1000
+GRACE_MILLISECONDS = 30 * 1000
+"""For so long after its first use a refresh token brings the same new tokens again."""
 ACCESS_MILLISECONDS = 60 * 60 * 1000
 GRANT_MILLISECONDS = 90 * 24 * 60 * 60 * 1000
 UNUSED_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 """A client that nobody allowed anything by then is forgotten; anybody can register as many as he likes."""
+INVISIBLE = re.compile(
+    r"[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters, fillers and selectors that print nothing, though Unicode calls them printable."""
+MOST_MARKS = 2
 LONGEST_NAME, MOST_REDIRECTS, LONGEST_REDIRECT = 100, 10, 2000
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 """SHA-256 in base64url."""
@@ -69,6 +79,16 @@ class OAuthError(AdsunifyError):
 
     def to_json(self) -> dict[str, Json]:
         return {"error": self.error, "error_description": self.message}
+
+
+@frozen
+class Pair:
+    """An access token and a refresh token, issued at this time in milliseconds."""
+
+    access: str = field(repr=False)
+    refresh: str = field(repr=False)
+    grant: GrantRecord
+    at: int
 
 
 @frozen
@@ -136,8 +156,12 @@ async def register(service: Service, asked: Mapping[str, Json]) -> dict[str, Jso
                 "invalid_redirect_uri", "A redirect address is https, or http on loopback, without a fragment."
             )
     name = asked.get("client_name", "An agent")
-    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not name.isprintable():
-        raise OAuthError("invalid_request", f"client_name is a text of 1 to {LONGEST_NAME} printable characters.")
+    if not isinstance(name, str) or not 1 <= len(name) <= LONGEST_NAME or not is_legible(name):
+        raise OAuthError(
+            "invalid_request",
+            f"client_name is a text of 1 to {LONGEST_NAME} visible characters, without invisible letters, direction "
+            "marks and more than two marks on one letter.",
+        )
     method = asked.get("token_endpoint_auth_method", "none")
     if method != "none":
         raise OAuthError("invalid_request", "Clients are public: token_endpoint_auth_method is none.")
@@ -154,6 +178,15 @@ async def register(service: Service, asked: Mapping[str, Json]) -> dict[str, Jso
         "token_endpoint_auth_method": "none",
         "scope": f"{READ} {WRITE}",
     }
+
+
+def is_legible(name: str) -> bool:
+    """Whether people see all of a name, and nothing else: it is how they tell applications apart."""
+    if not name.isprintable() or name != name.strip() or INVISIBLE.search(name):  # controls of direction do not print
+        return False
+    composed = normalize("NFC", name)
+    marks = "".join("m" if category(one) in ("Mn", "Me") else "-" for one in composed)
+    return not marks.startswith("m") and "m" * (MOST_MARKS + 1) not in marks
 
 
 def _may_redirect(url: str) -> bool:
@@ -278,41 +311,64 @@ async def _redeemed(
 ) -> dict[str, Json]:
     if form.get("resource", resource(service)) != resource(service):
         raise OAuthError("invalid_target", f"Tokens are for {resource(service)}.")
-    access, refresh = ACCESS_PREFIX + secrets.token_urlsafe(32), REFRESH_PREFIX + secrets.token_urlsafe(32)
-    grant = await service.store.write(
-        _redeem, dict(form), hashed(token), kind, hashed(access), hashed(refresh), service.store.clock
-    )
-    if grant is None:  # what was found wrong stands: the grant of a code that was used twice has ended
+    pair = await service.store.write(_redeem, service.ring, dict(form), token, kind, service.store.clock)
+    if pair is None:  # what was found wrong is kept: the grant of a code that was used twice has ended
         raise OAuthError("invalid_grant", "The code or refresh token is not good for this client any more.")
     return {
-        "access_token": access,
+        "access_token": pair.access,
         "token_type": "Bearer",
-        "expires_in": ACCESS_MILLISECONDS // 1000,
-        "refresh_token": refresh,
-        "scope": f"{READ} {WRITE}" if grant.can_write else READ,
+        "expires_in": math.ceil((pair.at + ACCESS_MILLISECONDS - service.store.clock.wall()) / 1000),
+        "refresh_token": pair.refresh,
+        "scope": f"{READ} {WRITE}" if pair.grant.can_write else READ,
     }
 
 
 def _redeem(
     connection: Connection,
+    ring: KeyRing,
     form: Mapping[str, str],
-    token_hash: str,
+    token: str,
     kind: Literal["code", "refresh"],
-    access_hash: str,
-    refresh_hash: str,
     clock: Clock,
-) -> GrantRecord | None:
-    found = agents.find(token_hash).on(connection)
+) -> Pair | None:
+    """New tokens for a code or refresh token; None where it is not good, and then a second use has ended the grant.
+
+    A client that refreshes twice at once gets the same pair twice: for 30 s after its first use a refresh token brings
+    the same pair, as long as the new refresh token is unused. Nothing is stored for that: the pair is derived from the
+    token, which the store does not have, and from the vault's key. A thief gains what he would gain by being first; his
+    next refresh, or the client's, is a second use.
+    """
+    found = agents.find(hashed(token)).on(connection)
     if found is None or found.kind != kind or form.get("client_id") != found.grant.client_id:
         return None
-    if found.used_at is not None or not agents.use(connection, token_hash, clock):
-        agents.end(connection, token_hash, clock)
-        return None
-    if not found.valid(clock.wall()) or not _proven(found, form):  # as it was found: not used yet
-        return None
-    agents.issue(connection, found.grant.id, "access", access_hash, ACCESS_MILLISECONDS, clock)
-    agents.issue(connection, found.grant.id, "refresh", refresh_hash, GRANT_MILLISECONDS, clock)
-    return found.grant
+    now = clock.wall()
+    if agents.use(connection, hashed(token), now):
+        if not found.valid(now) or not _proven(found, form):  # as it was found: not used yet
+            return None
+        pair = next(_pairs(ring, token, found.grant, now))
+        agents.issue(connection, found.grant.id, "access", hashed(pair.access), ACCESS_MILLISECONDS, clock)
+        agents.issue(connection, found.grant.id, "refresh", hashed(pair.refresh), GRANT_MILLISECONDS, clock)
+        return pair
+    used = agents.find(hashed(token)).on(connection)  # as the first one left it
+    if (
+        kind == "refresh"
+        and used is not None
+        and used.used_at is not None
+        and abs(now - used.used_at) <= GRACE_MILLISECONDS
+    ):
+        for pair in _pairs(ring, token, used.grant, used.used_at):
+            successor = agents.find(hashed(pair.refresh)).on(connection)
+            if used.stands(now) and successor is not None and successor.valid(now):
+                return pair
+    agents.end(connection, hashed(token), clock)
+    return None
+
+
+def _pairs(ring: KeyRing, token: str, grant: GrantRecord, at: int) -> Iterator[Pair]:
+    """The tokens that follow a code or refresh token used at this time, for each key of the ring."""
+    accesses, refreshes = (derived(ring, kind, token, grant.id, str(at)) for kind in ("access", "refresh"))
+    for access, refresh in zip(accesses, refreshes, strict=True):
+        yield Pair(ACCESS_PREFIX + access, REFRESH_PREFIX + refresh, grant, at)
 
 
 def _proven(found: TokenRecord, form: Mapping[str, str]) -> bool:
@@ -363,7 +419,9 @@ async def list_(service: Service, actor: Actor) -> list[Json]:
 
 
 async def revoke(service: Service, actor: Actor, *, grant_id: str) -> Json:
-    """Revoke one of your grants: at once, and no refresh brings it back."""
+    """Revoke one of your grants: at once, and no refresh brings it back. A read-only agent or key ends only its own."""
+    if actor.kind in ("agent", "key") and not actor.can_write and grant_id != actor.grant_id:
+        raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     clock = service.store.clock
     grant = await service.store.write(agents.revoke, actor.workspace_id, actor.user_id, grant_id, clock)
     client = await service.store.read(agents.client, grant.client_id)

@@ -1,7 +1,7 @@
 """People in browsers: signing in and out, sessions, invitations.
 
 A session token is 256 random bits, and only its hash is kept. An unknown e-mail address costs as much time as a wrong
-password, and tries are limited by address and by where they come from.
+password, and tries are limited by where they come from, and from there for each e-mail address.
 """
 
 from __future__ import annotations
@@ -33,7 +33,10 @@ INVITATION_MILLISECONDS = 7 * 24 * 60 * 60 * 1000
 LONGEST_PASSWORD, LONGEST_EMAIL = 1000, 254
 TRY_MILLISECONDS = 15 * 60 * 1000
 TRIES_BY_EMAIL, TRIES_BY_SOURCE = 10, 100
-"""Wrong passwords within :data:`TRY_MILLISECONDS`, for one e-mail address and from one network address."""
+"""Wrong passwords from one network address within :data:`TRY_MILLISECONDS`: for one e-mail address, and for all.
+
+Tries from elsewhere do not count: a stranger cannot lock a person out.
+"""
 ROLES: tuple[Role, ...] = ("viewer", "member", "admin")
 AT_ONCE = 2
 """Argon2id takes 19 MiB and a core: so many at a time."""
@@ -62,14 +65,18 @@ class Tries:
         """Begin a try; raises TooManyTries."""
         taken = self.by_source.take(network(source), now)
         if not isinstance(taken, int):
-            taken = self.by_email.take(email, now)
+            taken = self.by_email.take(_both(email, source), now)
         if isinstance(taken, int):
             raise TooManyTries(taken)
 
     def right(self, email: str, source: str) -> None:
-        """The try was right: what went before it for this e-mail address is forgotten."""
-        self.by_email.fill(email)
+        """The try was right: what went before it for this e-mail address, from there, is forgotten."""
+        self.by_email.fill(_both(email, source))
         self.by_source.give_back(network(source))
+
+
+def _both(email: str, source: str) -> str:
+    return f"{network(source)} {email}"
 
 
 @frozen

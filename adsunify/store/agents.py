@@ -1,6 +1,6 @@
 """Agents: registered clients, the grants that people gave them, and codes and tokens (their hashes).
 
-A code and a refresh token are used once. Whoever uses one a second time ends the grant: one of the two is a thief.
+A code and a refresh token are used once. The caller decides what a second use means (:mod:`adsunify.service.agents`).
 """
 
 from __future__ import annotations
@@ -60,8 +60,12 @@ class TokenRecord:
 
     def valid(self, now: int) -> bool:
         """Whether the token is neither used up nor over, and its grant stands with a person who belongs here."""
+        return self.stands(now) and self.used_at is None
+
+    def stands(self, now: int) -> bool:
+        """As :meth:`valid`, also where the token is used up."""
         ended = self.grant.revoked_at is not None or self.grant.expires_at <= now or self.role is None
-        return not ended and self.used_at is None and self.expires_at > now
+        return not ended and self.expires_at > now
 
 
 # -- clients and grants -------------------------------------------------------------------------------------------
@@ -250,15 +254,9 @@ def _token(row: Any) -> TokenRecord:
     return TokenRecord(grant, row.kind, row.redirect_uri, row.challenge, row.token_expires_at, row.used_at, row.role)
 
 
-def use(connection: Connection, token_hash: str, clock: Clock) -> bool:
-    """Use a code or refresh token up; False where somebody was first, and then its grant has ended."""
-    now = clock.wall()
-    if connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None:
-        return True
-    found = find(token_hash).on(connection)
-    if found is not None:
-        connection.execute(_REVOKE, {"the_id": found.grant.id, "now": now})
-    return False
+def use(connection: Connection, token_hash: str, now: int) -> bool:
+    """Use a code or refresh token up, at this time in milliseconds; False where somebody was first."""
+    return connection.execute(_USE, {"the_hash": token_hash, "now": now}).one_or_none() is not None
 
 
 def end(connection: Connection, token_hash: str, clock: Clock) -> None:

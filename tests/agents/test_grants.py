@@ -10,8 +10,11 @@ from urllib.parse import quote, urlencode
 import httpx
 import pytest
 from aiohttp import ClientSession, TCPConnector
+from sqlalchemy import select
 
 from adsunify.service.agents import ACCESS_PREFIX
+from adsunify.store.schema import oauth_tokens
+from adsunify.vault import new_ring
 from tests.pages.browsing import browser, email
 from tests.server.oauth import REDIRECT
 from tests.server.served import Served, brief
@@ -208,6 +211,7 @@ async def test_an_old_refresh_token_ends_the_family(both: Served, stolen: int) -
     family = await rotated(one, await one.tokens(), 100)
     assert len({made["refresh_token"] for made in family}) == len({made["access_token"] for made in family}) == 101
     assert await works(both, family[-1]["access_token"])
+    both.hands.pass_(seconds=31)
     assert refused(await one.refresh(family[stolen]["refresh_token"])) == "invalid_grant"
     assert not await works(both, family[-1]["access_token"])
     assert not await works(both, family[stolen]["access_token"])
@@ -215,14 +219,61 @@ async def test_an_old_refresh_token_ends_the_family(both: Served, stolen: int) -
 
 
 async def test_refreshes_in_parallel(both: Served) -> None:
+    """All get the same pair, and so does one whose answer was lost; it is kept nowhere."""
     for others in (1, 20):
         one = await client(both)
         tokens = await one.tokens()
         answers = await asyncio.gather(*(one.refresh(tokens["refresh_token"]) for _ in range(1 + others)))
-        good = [answer.json() for answer in answers if answer.status_code == 200]
-        assert len(good) == 1
-        assert not await works(both, good[0]["access_token"])
-        assert refused(await one.refresh(good[0]["refresh_token"])) == "invalid_grant"
+        assert {answer.status_code for answer in answers} == {200}
+        pair = answers[0].json()
+        both.hands.pass_(seconds=20)
+        late = (await one.refresh(tokens["refresh_token"])).json()
+        for name in ("access_token", "refresh_token", "scope"):
+            assert {answer.json()[name] for answer in answers} == {late[name]}
+        assert late["expires_in"] <= pair["expires_in"] - 20
+        kept = await both.service.store.read(lambda connection: connection.execute(select(oauth_tokens)).all())
+        assert pair["refresh_token"] not in str(kept) and tokens["refresh_token"] not in str(kept)
+        assert await works(both, pair["access_token"])
+        assert (await one.refresh(pair["refresh_token"])).status_code == 200
+
+
+@pytest.mark.parametrize("later", ["after the grace", "after the next refresh"])
+async def test_a_second_use_ends_the_grant(both: Served, later: str) -> None:
+    one = await client(both)
+    tokens = await one.tokens()
+    pair = newest = (await one.refresh(tokens["refresh_token"])).json()
+    if later == "after the grace":
+        both.hands.pass_(seconds=31)
+    else:
+        newest = (await one.refresh(pair["refresh_token"])).json()
+    assert await works(both, newest["access_token"])
+    assert refused(await one.refresh(tokens["refresh_token"])) == "invalid_grant"
+    assert not await works(both, newest["access_token"])
+    assert refused(await one.refresh(newest["refresh_token"])) == "invalid_grant"
+
+
+async def test_a_used_refresh_token_is_of_no_use_to_others(both: Served) -> None:
+    """Not to another client, and not after the grant has ended."""
+    one, thief = await client(both), await client(both)
+    tokens = await one.tokens()
+    pair = (await one.refresh(tokens["refresh_token"])).json()
+    assert refused(await thief.refresh(tokens["refresh_token"])) == "invalid_grant"
+    assert await works(both, pair["access_token"])
+    await both.http.post("/oauth/revoke", data={"token": pair["access_token"]})
+    assert refused(await one.refresh(tokens["refresh_token"])) == "invalid_grant"
+
+
+async def test_the_same_pair_after_a_rotation_of_the_key(both: Served) -> None:
+    one = await client(both)
+    tokens = await one.tokens()
+    pair = (await one.refresh(tokens["refresh_token"])).json()
+    before = both.service.ring
+    try:
+        both.service.ring = new_ring(before)
+        again = (await one.refresh(tokens["refresh_token"])).json()
+        assert again["refresh_token"] == pair["refresh_token"]
+    finally:
+        both.service.ring = before
 
 
 async def test_a_refresh_token_of_another_client(both: Served) -> None:
