@@ -277,6 +277,7 @@ _REFUSALS: Mapping[str, tuple[str, str]] = {
     "too_early": ("operation_too_early", "The network asked to wait; the time is not over."),
     "access": ("access_lost", "The credential, its owner or the account may no longer write."),
     "approval": ("approval_required", "In this workspace a person who signed in must execute it."),
+    "ambiguous": ("outcome_unknown", "The network's answer names an entity that another step has created."),
     "clock": ("clock_ahead", _CLOCK_AHEAD),
     "not_prepared": ("operation_not_prepared", "The operation is not prepared."),
 }

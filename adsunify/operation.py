@@ -182,7 +182,8 @@ class Advanced:
     An operation whose intent is refused although its claim holds is handed back in the same transaction.
     ``refused``: ``claimed`` (somebody else runs it), ``fenced`` (the claim was lost), ``expired``, ``too_early``,
     ``access`` (key revoked or expired, member gone, role too low, account not active), ``approval`` (the workspace
-    wants a signed-in person), ``not_prepared``, ``clock`` (it was changed at a time that is ahead of this machine's).
+    wants a signed-in person), ``not_prepared``, ``clock`` (it was changed at a time that is ahead of this machine's),
+    ``ambiguous`` (the receipt names an entity that another step created: the operation is ``unknown``).
     """
 
     fence: int

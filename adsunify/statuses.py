@@ -25,6 +25,38 @@ class Seen:
     status: str
 
 
+@frozen
+class Created:
+    """A campaign, ad group or ad that a create step made; ``id``: its native id as the network's answer has it."""
+
+    kind: Kind
+    id: str
+
+
+def find_created(network: Network, step: Step, receipt: Receipt) -> list[Created]:
+    """The campaigns, ad groups and ads that a receipt says its step created.
+
+    Google's ids are paths that name the collection: what else one request creates there (assets, which Google shares
+    between requests) is left out.
+    """
+    if step.action != "create":
+        return []
+    if step.items is not None:
+        ids = [item.id for item in receipt.items if item.state == "applied" and item.id is not None]
+    else:
+        made = [value for name, value in receipt.outputs.items() if name.rstrip("0123456789") == "id"]
+        ids = [id_ for id_ in made if isinstance(id_, str)]
+    collections = {f"{level.native}s": kind for level in network.levels for kind in KINDS if level.kind == kind}
+    own = next((kind for kind in KINDS if kind == step.kind), None)
+    found = []
+    for id_ in ids:
+        collection, slash, _ = id_.rpartition("/")
+        kind = collections.get(collection.rsplit("/", 1)[-1]) if slash else own
+        if kind is not None and id_.isprintable():
+            found.append(Created(kind, id_))
+    return found
+
+
 def of_nodes(nodes: Iterable[Entity]) -> list[Seen]:
     """The statuses that a read shows."""
     return [Seen(kind, one.id, one.status) for one in nodes if one.status for kind in KINDS if kind == one.kind]

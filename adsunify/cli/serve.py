@@ -108,9 +108,9 @@ async def simulation(wanted: bool) -> AsyncIterator[str | None]:
     if running or not wanted:
         yield running or None
         return
-    from adsunify.sandbox import sandbox  # for nothing in a server of real networks
+    from adsunify.sandbox import fresh_ids, sandbox  # for nothing in a server of real networks
 
-    async with sandbox() as own:
+    async with sandbox(ids_from=fresh_ids()) as own:
         yield own.url
 
 

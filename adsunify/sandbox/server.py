@@ -31,6 +31,8 @@ class Sandbox:
 
     networks: dict[str, Network]
     clock: Clock
+    ids_from: int = 0
+    """Added to the ids of what is created after the start: a sandbox that starts again gives none a second time."""
     worlds: dict[str, World] = field(factory=dict)
     faults: Faults = field(factory=lambda: Faults([]))
     writes: list[dict[str, str]] = field(factory=list)
@@ -43,6 +45,8 @@ class Sandbox:
         """Everything as at the start, except that tokens go on being valid: whoever is connected stays connected."""
         before = self.worlds
         self.worlds = {code: network.world(self.clock) for code, network in self.networks.items()}
+        for world in self.worlds.values():
+            world.skip_ids(self.ids_from)
         for code, world in before.items():
             self.worlds[code].tokens = world.tokens
         self.faults.told.clear()
@@ -179,15 +183,24 @@ class Running:
     state: Sandbox
 
 
+def fresh_ids() -> int:
+    """Where ids begin so that no sandbox before has given them: hundredths of a second since 2026."""
+    return int((datetime.now(UTC) - datetime(2026, 1, 1, tzinfo=UTC)).total_seconds() * 100)
+
+
 @asynccontextmanager
 async def sandbox(
     port: int = 0,
     networks: Sequence[Network] | None = None,
     clock: Clock = lambda: datetime.now(UTC),
+    ids_from: int = 0,
 ) -> AsyncIterator[Running]:
-    """Run the sandbox in this event loop, on 127.0.0.1 (`port` 0: any free one; OSError where it is taken)."""
+    """Run the sandbox in this event loop, on 127.0.0.1 (`port` 0: any free one; OSError where it is taken).
+
+    `ids_from`: as of `Sandbox`; `fresh_ids` makes one.
+    """
     found = load() if networks is None else {network.code: network for network in networks}
-    state = Sandbox(found, clock)
+    state = Sandbox(found, clock, ids_from)
     application = web.Application(client_max_size=_LARGEST_BODY)
     application.router.add_route("*", "/{anything:.*}", state.answer)
     runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
@@ -206,7 +219,7 @@ def run(port: int = 0, ready: Callable[[str], object] = print) -> None:
         stopped = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, stopped.set)
-        async with sandbox(port) as running:
+        async with sandbox(port, ids_from=fresh_ids()) as running:
             ready(running.url)
             await stopped.wait()
 

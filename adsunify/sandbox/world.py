@@ -98,6 +98,10 @@ class World:
         self._last_id += 1
         return str(self.first_id + self._last_id - 1)
 
+    def skip_ids(self, count: int) -> None:
+        """Leave out as many ids as there are before the next one."""
+        self._last_id += count
+
     def create(
         self,
         kind: str,

@@ -19,7 +19,7 @@ from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, Read,
 from adsunify.network import Network
 from adsunify.networks import adapter
 from adsunify.operation import Advance, Advanced, Progress, Receipt, progress
-from adsunify.statuses import Seen, of_receipt
+from adsunify.statuses import Created, Seen, find_created, of_receipt
 from adsunify.steps import Plan
 from adsunify.store import attempts, connections, operations
 from adsunify.store.advance import advance
@@ -130,7 +130,7 @@ class _Lease:
     """The claim of one execution: the fence that every commit carries, and how long it holds.
 
     ``expires_at``: the end of the review time; ``until``: the end of the lease; both in milliseconds.
-    ``seen``: the statuses that a receipt shows.
+    ``seen``: the statuses that a receipt shows, and what it says was created.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class _Lease:
         actor: Actor,
         operation_id: str,
         expires_at: int,
-        seen: Callable[[Receipt], Sequence[Seen]],
+        seen: Callable[[Receipt], tuple[Sequence[Seen], Sequence[Created]]],
     ) -> None:
         self.service, self.actor, self.operation_id, self.seen = service, actor, operation_id, seen
         self.expires_at = expires_at
@@ -149,11 +149,11 @@ class _Lease:
     async def commit(self, change: Advance) -> Advanced:
         """Make it durable. A commit that holds a receipt is tried again for as long as a person would wait."""
         service = self.service
-        seen = () if change.receipt is None else self.seen(change.receipt)
+        seen, created = ((), ()) if change.receipt is None else self.seen(change.receipt)
         for tried in range(EVIDENCE_TRIES):
             try:
                 advanced = await service.store.write(
-                    advance, change, self.actor, service.store.clock, service.settings.lease, seen
+                    advance, change, self.actor, service.store.clock, service.settings.lease, seen, created
                 )
                 break
             except StoreError:
@@ -182,12 +182,17 @@ class _Lease:
             self.until = advanced.at + self.service.settings.lease
 
 
-def _seen(network: Network, plan: Plan, receipt: Receipt) -> Sequence[Seen]:
-    """The statuses that a receipt shows. Whatever the answer is like, the receipt itself must land."""
+def _seen(network: Network, plan: Plan, receipt: Receipt) -> tuple[Sequence[Seen], Sequence[Created]]:
+    """The statuses that a receipt shows, and what it says was created.
+
+    Whatever the answer is like, the receipt itself must land.
+    """
+    step = plan.steps[receipt.n]
+    created = find_created(network, step, receipt)
     try:
-        return of_receipt(network, plan.steps[receipt.n], receipt)
+        return of_receipt(network, step, receipt), created
     except READ_FAULTS:
-        return ()
+        return (), created
 
 
 async def _carry_out(service: Service, lease: _Lease, session: Session, effect: Effect) -> Answer:

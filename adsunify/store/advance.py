@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from attrs import evolve
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -24,13 +25,14 @@ from sqlalchemy import (
 )
 
 from adsunify.actor import Actor
-from adsunify.errors import NotFound, StoreError
-from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Status, Trigger, acted_by, transition
-from adsunify.statuses import Seen
+from adsunify.errors import NativeError, NotFound, StoreError
+from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Receipt, Status, Trigger, acted_by, transition
+from adsunify.statuses import Created, Seen
 from adsunify.wire import Json
 
 from . import attempts, events
 from .clock import Clock
+from .created import record_created
 from .entities import record_seen
 from .operations import recover, stopped_by_rule
 from .schema import accounts, api_keys, grants, memberships, operations, sessions, steps, workspaces
@@ -168,7 +170,9 @@ _WHY = Statement(
     ).where(_THIS)
 )
 
-Refusal = Literal["claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared", "clock"]
+Refusal = Literal[
+    "claimed", "fenced", "expired", "too_early", "access", "approval", "not_prepared", "clock", "ambiguous"
+]
 
 _ACCOUNT_OF = Statement(select(operations.c.account_id).where(operations.c.id == bindparam("the_id")))
 
@@ -187,10 +191,12 @@ def advance(
     clock: Clock,
     lease: int = LEASE_MILLISECONDS,
     seen: Sequence[Seen] = (),
+    created: Sequence[Created] = (),
 ) -> Advanced:
     """Make one step of an execution durable.
 
     ``lease``: milliseconds until others may take a claim for lost. ``seen``: the statuses that the receipt shows.
+    ``created``: the entities that it says were created; one that another step has created makes it ambiguous.
 
     A receipt is kept in any case. An intent stands only where ``refused`` is None; where it is refused although the
     claim holds (access, expiry, a lease that ran out), the operation is handed back in the same transaction.
@@ -200,9 +206,13 @@ def advance(
     claim that waited while another made the same attempt.
     """
     now = clock.now()
+    foreign: Receipt | None = None
+    if created and change.receipt is not None:
+        taken = record_created(connection, change.operation_id, change.receipt.n, created)
+        foreign = None if taken is None else _doubt(change.receipt, taken)
     if change.receipt is not None:
-        attempts.keep_receipt(connection, change.operation_id, change.receipt, now)
-    if seen:
+        attempts.keep_receipt(connection, change.operation_id, foreign or change.receipt, now)
+    if seen and foreign is None:
         account_id = _ACCOUNT_OF.one(connection, {"the_id": change.operation_id})[0]
         record_seen(connection, account_id, seen, now, change.operation_id)
     values: dict[str, Any] = {
@@ -221,6 +231,9 @@ def advance(
         "own_n": -1 if change.intent is None else change.intent.n,
         "own_attempt": -1 if change.intent is None else change.intent.attempt,
     }
+    if foreign is not None:
+        _end(connection, values | {"own_n": -1}, "lose", False, None, _unknown(foreign))
+        return Advanced(change.fence or 0, now, "ambiguous")
     if change.fence is None:
         claimed = _claim(connection, change, actor, clock, values)
         if claimed.refused is not None or change.trigger in (None, "claim"):
@@ -241,6 +254,24 @@ def advance(
     ):
         held = Advanced(held.fence, now, "fenced")
     return _stopped_or(connection, change, held, values, clock)
+
+
+def _doubt(receipt: Receipt, taken: Created) -> Receipt:
+    """The receipt of an answer that holds another step's id: nobody knows what became of this step."""
+    message = f"The answer names a {taken.kind} that another operation or step has created, so it is not this step's."
+    error = NativeError(message=message, request_id=receipt.request_id, status=receipt.http_status)
+    return evolve(receipt, state="ambiguous", outputs={}, items=(), error=error)
+
+
+def _unknown(receipt: Receipt) -> Mapping[str, Json]:
+    assert receipt.error is not None
+    message = f"Nobody knows whether step {receipt.key} was done; look at the account before anything else."
+    return {
+        "code": "outcome_unknown",
+        "message": f"{message} {receipt.error.message}",
+        "step": receipt.key,
+        "network": receipt.error.to_json(),
+    }
 
 
 def _claim(connection: Connection, change: Advance, actor: Actor, clock: Clock, values: dict[str, Any]) -> Advanced:

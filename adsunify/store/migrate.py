@@ -8,7 +8,7 @@ from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
 
-HEAD = "0007"
+HEAD = "0008"
 """The last migration of this version."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _LOCK = text("SELECT pg_advisory_xact_lock(7310294715)")  # any number, but always this one

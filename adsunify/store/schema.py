@@ -290,6 +290,18 @@ idempotency_keys = Table(
 
 # -- what was read ------------------------------------------------------------------------------------------------
 
+created_entities = Table(
+    "created_entities",
+    metadata,
+    Column("network", Text, nullable=False),
+    Column("native_account", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("native_id", Text, nullable=False),
+    _to("operation_id", "operations"),
+    Column("n", Integer, nullable=False),
+    PrimaryKeyConstraint("network", "native_account", "kind", "native_id"),
+)
+
 entities = Table(
     "entities",
     metadata,

@@ -13,8 +13,9 @@ from adsunify.actor import Actor
 from adsunify.errors import NotFound
 from adsunify.evidence import LONGEST_ID
 from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
-from adsunify.statuses import Seen
+from adsunify.statuses import Created, Seen
 from adsunify.store import connections, keys, operations, people, sessions
+from adsunify.store.advance import advance
 from adsunify.store.attempts import open_intent, receipts, withdraw
 from adsunify.store.clock import AHEAD
 from adsunify.store.events import latest, of_operation
@@ -172,6 +173,27 @@ async def test_an_operation_and_its_attempts_say_who_executed(world: World) -> N
     told = {event.type: event.data for event in await world.store.read(of_operation, operation)}
     assert "executedBy" not in told["operation.prepared"]
     assert told["operation.succeeded"]["executedBy"] == by(world.admin, START + 1_000)
+
+
+async def test_an_id_that_another_step_created_makes_the_outcome_unknown(world: World) -> None:
+    changes: dict[str, Any]
+    for of_step, changes in ((0, {"intent": intent(1)}), (1, {"trigger": "succeed"})):
+        first, second = await world.prepare(), await world.prepare()
+        mine = [Created("ad", f"{of_step}{first}")]
+        for operation, refused in ((first, None), (second, "ambiguous")):
+            claimed = await world.claim(operation)
+            if of_step:
+                await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), intent=intent(1)))
+            change = Advance(operation, claimed.fence, receipt=receipt(of_step), **changes)
+            for _ in range(2):  # nobody learned of the first commit
+                done = await world.store.write(advance, change, world.admin, world.clock, LEASE, created=mine)
+                assert done.refused == refused
+        found = await world.get(second)
+        assert found.status == "unknown"
+        assert found.error is not None and found.error["code"] == "outcome_unknown"
+        *_, last = await world.attempts(second)
+        assert (last.n, last.state) == (of_step, "ambiguous")
+        assert (await world.events(second))[-1] == "unknown"
 
 
 # -- access -------------------------------------------------------------------------------------------------------
@@ -467,8 +489,6 @@ async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
     claimed = await world.claim(operation)
     await world.advance(Advance(operation, claimed.fence, receipt=receipt(0), trigger="hand_back"))
     behind = type(world.clock)(lambda: world.hands.wall - 5_000, lambda: world.hands.monotonic)
-    from adsunify.store.advance import advance
-
     change = Advance(operation, None, intent=intent(1), trigger="claim")
     second = await world.store.write(advance, change, world.admin, behind, LEASE)
     assert second.refused is None
@@ -476,8 +496,6 @@ async def test_a_machine_whose_clock_is_behind_follows(world: World) -> None:
 
 
 async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: World) -> None:
-    from adsunify.store.advance import advance
-
     operation = await world.prepare()
     claimed = await world.claim(operation)
     before = world.store.commits
@@ -495,8 +513,6 @@ async def test_statuses_that_a_receipt_shows_are_told_in_the_same_commit(world: 
 
 async def test_a_receipt_lands_whatever_the_id_that_it_shows(world: World) -> None:
     """An id as long as a receipt may keep, of letters that no compression makes shorter: no index takes it."""
-    from adsunify.store.advance import advance
-
     operation = await world.prepare()
     claimed = await world.claim(operation)
     drawn = random.Random(1)

@@ -134,6 +134,7 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
 
 
 BEFORE_PACKING = (
+    "DROP TABLE created_entities",
     "ALTER TABLE operations DROP COLUMN executed_by",
     "ALTER TABLE operations DROP COLUMN cancelled_by",
     "ALTER TABLE steps DROP COLUMN executed_by",

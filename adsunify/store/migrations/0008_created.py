@@ -1,0 +1,25 @@
+"""Every campaign, ad group and ad that a receipt says was created, and by which step of which operation."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "created_entities",
+        sa.Column("network", sa.Text(), nullable=False),
+        sa.Column("native_account", sa.Text(), nullable=False),
+        sa.Column("kind", sa.Text(), nullable=False),
+        sa.Column("native_id", sa.Text(), nullable=False),
+        sa.Column("operation_id", sa.Text(), nullable=False),
+        sa.Column("n", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["operation_id"], ["operations.id"], name="fk_created_entities_operation_id"),
+        sa.PrimaryKeyConstraint("network", "native_account", "kind", "native_id", name="pk_created_entities"),
+    )
