@@ -125,13 +125,13 @@ class HttpTransport:
         self, message: _Message, deadline: float, progress: Progress, pool: PoolTransport | None
     ) -> Response:
         """Send a message once, over a pool if it is a read."""
-        asked = httpx.Request(
-            message.method,
-            message.url,
-            headers=message.headers,
-            content=message.content,
-            extensions={"target": message.target, PROGRESS: progress},
-        )
+        extensions = {"target": message.target, PROGRESS: progress}
+        try:
+            asked = httpx.Request(
+                message.method, message.origin, headers=message.headers, content=message.content, extensions=extensions
+            )
+        except (ValueError, httpx.InvalidURL):
+            raise _unsendable(f"{message.host}: the request cannot be written.") from None
         pooled = pool if message.request.nature == "read" else None
         over = pooled or PoolTransport(self._tls)
         try:
@@ -192,7 +192,10 @@ def _pause(state: RetryCallState) -> float:
 
 @frozen
 class _Message:
-    """A request ready to be sent. ``foreign``: outside the network's hosts, fetched through the guard."""
+    """A request ready to be sent to ``origin``: the target is written as it is, whatever its length.
+
+    ``foreign``: outside the network's hosts, fetched through the guard.
+    """
 
     request: Request
     method: str
@@ -200,6 +203,7 @@ class _Message:
     host: str
     headers: Mapping[str, str]
     content: bytes | None
+    origin: str
     target: bytes
     limit: int
     foreign: bool
@@ -243,7 +247,7 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
         raise _unsendable(f"{host}: the method or a header of the request cannot be written.")
     if sandbox is not None:
         # after signing: the signature names the real host
-        url, target = f"{sandbox}/{host}{target}", f"/{host}{target}"
+        target = f"/{host}{target}"
     return _Message(
         request,
         request.method,
@@ -251,6 +255,7 @@ def _message(request: Request, hosts: Collection[str], sandbox: str | None) -> _
         host,
         headers,
         content,
+        sandbox or f"https://{host}",
         target.encode("ascii"),
         MAX_WRITE_ANSWER_BYTES if request.nature == "write" else MAX_ANSWER_BYTES,
         not declared and sandbox is None,

@@ -429,6 +429,20 @@ async def test_a_deadline_that_passes_while_somebody_looks_ends_the_request() ->
         await HttpTransport(url).send(WRITE, hosts=(HOST,), timeout=0.5)
 
 
+async def test_a_long_address_is_sent_as_it_is() -> None:
+    """Filters of a network may be longer than the 64 KiB that httpx reads of an address."""
+    ids = ",".join(str(number) for number in range(12_000))
+
+    async def act(connection: Connection) -> None:
+        connection.reader._limit = 1_000_000  # type: ignore[attr-defined] # of a line
+        await connection.request()
+        await connection.say(OK)
+
+    async with serving(act) as server:
+        assert (await send(server, Request("DELETE", WRITE.url, query_raw=f"ids={ids}", nature="write"))).status == 200
+        assert server.requests[0].startswith(f"DELETE /{HOST}/v1/things?ids={ids} HTTP/1.1\r\n".encode())
+
+
 async def test_a_redirect_is_an_answer() -> None:
     async with serving(answering(answer(302, b"", "Location: https://network.example/elsewhere"))) as server:
         assert (await send(server, WRITE)).status == 302
