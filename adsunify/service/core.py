@@ -102,6 +102,10 @@ class Service:
             )
         return app
 
+    def is_connectable(self, network: str) -> bool:
+        """Whether the network can be connected here: by credentials, or by an application that is configured."""
+        return adapter(network).network.login.kind == "credentials" or network in self.settings.apps
+
     def now(self) -> datetime:
         """The one clock, as an instant."""
         return datetime.fromtimestamp(self.store.clock.wall() / 1000, UTC)

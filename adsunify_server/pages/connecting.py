@@ -39,7 +39,9 @@ def add_pages(door: Door) -> None:
 async def show_all(visit: Visit) -> web.Response:
     """Every connection, and the networks that can be connected."""
     found, networks = await visit.ask("get_connections"), await visit.ask("get_networks")
-    return visit.page("connections.html", connections=found, networks=networks)
+    offered = [one for one in networks if visit.service.is_connectable(one["network"])]
+    others = [one for one in networks if one not in offered]
+    return visit.page("connections.html", connections=found, networks=offered, unconfigured=others)
 
 
 async def link(visit: Visit) -> web.Response:

@@ -41,7 +41,8 @@ async def show_all(visit: Visit) -> web.Response:
     """The latest operations in the person's scope."""
     found = await Subjects.of(visit)
     latest = await visit.ask("get_operations")
-    return visit.page("operations.html", operations=[(found.all[one["id"]], found.about(one["id"])) for one in latest])
+    shown = [(found.all[one["id"]], found.about(one["id"])) for one in latest]
+    return visit.page("operations.html", operations=shown, connected=bool(shown or await visit.ask("get_accounts")))
 
 
 async def show(visit: Visit) -> web.Response:

@@ -136,9 +136,9 @@ class Chromium:
         """What can be read on the page."""
         return str(await self._ask("GET", f"/element/{await self.find('body')}/text"))
 
-    async def run(self, script: str) -> Any:
+    async def run(self, script: str, *arguments: Any) -> Any:
         """What a script of the test (not of the page) returns."""
-        return await self._ask("POST", "/execute/sync", script=script, args=[])
+        return await self._ask("POST", "/execute/sync", script=script, args=arguments)
 
     async def frame(self, css: str | None) -> None:
         """Look into a frame; None: back at the page."""

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from itertools import product
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from aiohttp import web
+from attrs import evolve
 
 from adsunify.connecting import challenge
-from tests.server.served import Served, brief
+from tests.server.served import Served, brief, connect
 
 from .browsing import PASSWORD, email
 from .driver import Chromium, chromium
@@ -27,6 +29,14 @@ CUT = "return [...document.querySelectorAll('.stack')].some(one => one.scrollWid
 """Whether anything of a table that fits itself into the page is cut."""
 
 
+SHOWN = """
+return [...document.querySelectorAll('td')].filter(cell => cell.textContent.trim() === arguments[0]).map(cell => {
+  const box = cell.getBoundingClientRect();
+  return box.width > 0 && box.left >= 0 && box.right <= innerWidth;
+})"""
+"""Whether the cells with a text stand within the window."""
+
+
 async def seen(one: Chromium, name: str) -> None:
     """Hold the page against what every page must be in a browser."""
     own = await one.run("return location.origin")
@@ -39,9 +49,10 @@ async def seen(one: Chromium, name: str) -> None:
     assert await one.run("return document.scripts.length") == 0
     assert [said for said in await one.complaints() if said.startswith(own)] == []
     if PICTURES:
-        for dark in (True, False):
+        for width, dark in product((390, 1200), (True, False)):
+            await one.width(width)
             await one.scheme(dark)
-            await one.picture(Path(PICTURES) / f"{name}-{'dark' if dark else 'light'}.png")
+            await one.picture(Path(PICTURES) / f"{name}-{width}-{'dark' if dark else 'light'}.png")
 
 
 async def sign_in(one: Chromium, site: Served, name: str = "admin") -> None:
@@ -88,8 +99,8 @@ async def test_a_whole_life(site: Served) -> None:
         await one.keys(TAB)
         assert await one.run("return document.activeElement.textContent") == "Skip to the content"
         await seen(one, "operations-empty")
-
-        await one.open(f"{site.base_url}/connections")
+        await one.press("Connect a network")  # the first page is no dead end
+        assert await one.at() == f"{site.base_url}/connections"
         await seen(one, "connections")
         await one.press("Connect Meta")
         await seen(one, "link")
@@ -134,6 +145,9 @@ async def test_a_whole_life(site: Served) -> None:
         await seen(one, "deletion")
         await one.open(f"{site.base_url}/accounts")
         await seen(one, "accounts")
+        await one.width(390)
+        shown = await one.run(SHOWN, "Meta")
+        assert shown and all(shown)  # each account says whose it is
         await one.open(f"{site.base_url}/accounts/{body['accountId']}")
         await seen(one, "account")
         await one.press("Insights")
@@ -229,6 +243,39 @@ async def test_nothing_can_be_framed_or_forged(site: Served, host: str) -> None:
             await one.press("Win a prize")
             assert "did not come from a page of this server" in await one.text()
         assert len(await site.admin.get("/keys")) == before
+
+
+async def test_a_refused_change_fits_a_phone(site: Served) -> None:
+    """The network's own words have no place to break at."""
+    account_id = site.accounts.get("meta") or await connect(site, "meta")
+    prepared = await site.admin.post("/create", {"accountId": account_id, "campaign": brief("meta")}, 201)
+    await site.networks.fault("meta", "status", path="/v26.0/act_*/adsets", method="POST", value=400)
+    try:
+        await site.admin.problem(400, "POST", f"/operations/{prepared['id']}/execute", {"confirmed": True})
+    finally:
+        site.networks.state.faults.told.clear()
+    long = "x" * 120
+    async with chromium() as one:
+        await sign_in(one, site)
+        await one.open(prepared["reviewUrl"])
+        said = ".notice p, .receipt td:nth-child(2)"
+        await one.run("for (const one of document.querySelectorAll(arguments[0])) one.append(arguments[1])", said, long)
+        await seen(one, "refused")
+
+
+async def test_only_what_is_configured_is_offered(site: Served) -> None:
+    settings = site.service.settings
+    site.service.settings = evolve(settings, apps={"meta": settings.apps["meta"]})
+    try:
+        async with chromium() as one:
+            await sign_in(one, site)
+            await one.open(f"{site.base_url}/connections")
+            text = await one.text()
+            assert "Connect Meta" in text and "Connect Apple" in text  # credentials need no application
+            assert "Connect Google" not in text and "This server has no application at Google" in text
+            await seen(one, "connections-unconfigured")
+    finally:
+        site.service.settings = settings
 
 
 async def test_the_reference_and_an_error(site: Served) -> None:
