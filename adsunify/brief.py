@@ -23,8 +23,8 @@ from .validation import FreeForm, Maybe, RuledModel, WireModel, read, repeated
 Amount = Annotated[str, Field(pattern=AMOUNT)]
 Country = Annotated[str, Field(pattern=COUNTRY)]
 Identifier = Annotated[str, Field(min_length=1, max_length=250)]
-Instant = Annotated[str, Field(pattern=INSTANT)]
-Uri = Annotated[str, Field(pattern=URI)]
+Instant = Annotated[str, Field(pattern=INSTANT, json_schema_extra={"format": "date-time"})]
+Uri = Annotated[str, Field(pattern=URI, json_schema_extra={"format": "uri"})]
 
 
 class Budget(WireModel):

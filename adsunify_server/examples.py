@@ -86,8 +86,8 @@ def _of_kind(kind: str, schema: Mapping[str, Any], components: Mapping[str, Any]
 def _text(schema: Mapping[str, Any], name: str) -> str:
     if schema.get("format") == "uuid" or name.endswith("Id"):
         return ID
-    if name.endswith("At"):
+    if schema.get("format") == "date-time":
         return "2030-01-15T09:00:00.000Z"
     if name.lower().endswith("date"):
         return "2030-01-15"
-    return "https://shop.example/" if name.lower().endswith("url") else "..."
+    return "https://shop.example/" if schema.get("format") == "uri" else "..."

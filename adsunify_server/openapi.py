@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter
 from pydantic.json_schema import models_json_schema
@@ -12,6 +13,7 @@ from pydantic.json_schema import models_json_schema
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ERROR_STATUSES, PATH_FORMS, PREFIX
+from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
 from adsunify.validation import WireModel, read
@@ -72,9 +74,9 @@ def document(base_url: str) -> dict[str, Any]:
         "servers": [{"url": base_url}],
         "tags": [{"name": section, "description": section} for section in dict.fromkeys(e.section for e in ENDPOINTS)],
         "security": [{"advertisingToken": []}],
-        "paths": paths,
+        "paths": _in_words(paths),
         "components": {
-            "schemas": components,
+            "schemas": _in_words(components),
             "securitySchemes": {
                 "advertisingToken": {
                     "type": "http",
@@ -87,6 +89,24 @@ def document(base_url: str) -> dict[str, Any]:
     }
 
 
+def _in_words(part: Any) -> Any:
+    """The part with its descriptions in CommonMark: a docstring's code and roles become plain code."""
+    if isinstance(part, list):
+        return [_in_words(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: describe(one) if name == "description" and isinstance(one, str) else _in_words(one)
+        for name, one in part.items()
+    }
+
+
+def describe(text: str) -> str:
+    """A docstring as the description of an endpoint or schema, without what it says of Python's exceptions."""
+    text = re.sub(r":\w+:`[.~]*([^`]+)`|``(.+?)``", lambda found: f"`{found[1] or found[2]}`", inspect.cleandoc(text))
+    return re.sub(r"\s*\bRaises [A-Z][^.]*\.", "", text).strip()
+
+
 def _codes() -> str:
     rows = [f"- `{code}` ({status}): {meaning}" for code, (status, meaning) in CODES.items()]
     return "\n".join(["Stable, for machines; others may be added.", "", *rows])
@@ -96,7 +116,7 @@ def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{(endpoint.use_case.__doc__ or endpoint.summary).strip()}\n\n{endpoint.access_words}",
+        "description": f"{inspect.cleandoc(endpoint.use_case.__doc__ or endpoint.summary)}\n\n{endpoint.access_words}",
         "tags": [endpoint.section],
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint), *_header_parameters(endpoint)],
         "responses": {
@@ -127,12 +147,18 @@ def _path_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
             "in": "path",
             "required": True,
             "example": PATHS.get(name, ID),
-            "schema": {"type": "string", "pattern": PATH_FORMS[name].pattern}
-            if name in PATH_FORMS
-            else {"type": "string", "format": "uuid"},
+            "schema": _path_schema(name),
         }
         for name in endpoint.parameters
     ]
+
+
+def _path_schema(name: str) -> dict[str, Any]:
+    if name == "network":
+        return {"type": "string", "enum": list(get_args(NetworkCode))}
+    if name in PATH_FORMS:
+        return {"type": "string", "pattern": PATH_FORMS[name].pattern}
+    return {"type": "string", "format": "uuid"}
 
 
 def _query_parameters(endpoint: Endpoint) -> list[dict[str, Any]]:

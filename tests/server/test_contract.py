@@ -13,6 +13,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from adsunify.contract import ENDPOINTS
 from adsunify.contract.endpoint import operation_id
 from adsunify.errors import AdsunifyError, OperationError
+from adsunify.networks import ADAPTERS
 from adsunify.problems import CODES
 from adsunify_server.openapi import document
 
@@ -170,6 +171,36 @@ async def test_document_and_table_say_the_same(empty: Served) -> None:
         assert one["summary"] and one["description"] and one["tags"]
 
 
+async def test_formats_are_named(empty: Served) -> None:
+    """An instant is a date-time and an address a uri, wherever it stands; a network is one of twelve."""
+    unnamed = []
+    for name, schema in empty.schemas.document["components"]["schemas"].items():
+        for member, one in schema.get("properties", {}).items():
+            wanted = (
+                "date-time" if re.fullmatch(r"at|\w+At", member) else "uri" if member.lower().endswith("url") else None
+            )
+            options = one.get("anyOf", [one])
+            if wanted is not None and not any(option.get("format") == wanted for option in options):
+                unnamed.append(f"{name}.{member}")
+    assert unnamed == []
+    (network,) = operations(empty.schemas.document)["get_network"]["parameters"]
+    assert network["schema"] == {"type": "string", "enum": list(ADAPTERS)}
+
+
+async def test_descriptions_are_no_docstrings(empty: Served) -> None:
+    def described(part: Any) -> Iterator[str]:
+        if isinstance(part, dict):
+            yield from (one for name, one in part.items() if name == "description" and isinstance(one, str))
+            part = list(part.values())
+        for one in part if isinstance(part, list) else ():
+            yield from described(one)
+
+    told = [*described(empty.schemas.document)]
+    assert len(told) > 200 and all(told)
+    marks = r"``|:\w+:`|\n {2,}\S|\bRaises [A-Z]"
+    assert [one for one in told if re.search(marks, one)] == []
+
+
 async def test_schemas_say_limits_in_the_words_of_json_schema(empty: Served) -> None:
     """A word that JSON Schema does not know says nothing to anybody."""
     schemas = [*empty.schemas.document["components"]["schemas"].values()]
@@ -218,10 +249,10 @@ async def test_routes_and_table_are_the_same(empty: Served) -> None:
         for method in ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"):
             answer = await nobody.send(method, path)
             if method in allowed:
-                assert answer.status_code == 401, (method, path)
+                assert answer.status_code == 401, (method, path)  # HEAD, too: tests/server/test_bodies.py
             else:  # also at /operations/execute and the like, which are no ids
                 assert answer.status_code == 405, (method, path)
-                assert set(answer.headers["Allow"].split(",")) == allowed
+                assert set(answer.headers["Allow"].split(",")) == allowed | ({"HEAD"} if "GET" in allowed else set())
                 assert answer.json()["code"] == "method_not_allowed"
 
 

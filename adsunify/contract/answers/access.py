@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .shape import Shape, Text, Uuid
+from .shape import Instant, Shape, Text, Uuid
 
 Role = Literal["viewer", "member", "admin"]
 
@@ -19,11 +19,11 @@ class Verified(Shape):
     user_id: Uuid
     role: Role | Literal["ads_mcp"]
     can_write: bool
-    expires_at: Text
+    expires_at: Instant | None
     grant_id: Uuid | None = None
     client_id: Uuid | None = None
     client_name: Text = None
-    grant_expires_at: Text = None
+    grant_expires_at: Instant | None = None
 
 
 class Key(Shape):
@@ -34,9 +34,9 @@ class Key(Shape):
     prefix: str
     owner_id: Uuid
     can_write: bool
-    expires_at: Text
-    revoked_at: Text
-    last_used_at: Text
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    last_used_at: Instant | None
 
 
 class CreatedKey(Key):
@@ -52,6 +52,6 @@ class ConnectedAgent(Shape):
     client_id: Uuid
     client_name: str
     can_write: bool
-    created_at: str
-    expires_at: str
-    revoked_at: Text
+    created_at: Instant
+    expires_at: Instant
+    revoked_at: Instant | None

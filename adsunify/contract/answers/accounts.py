@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .shape import Shape, Text, Uuid
+from .shape import Instant, Shape, Text, Url, Uuid
 
 
 class Connection(Shape):
@@ -16,15 +16,15 @@ class Connection(Shape):
     network: str
     status: Literal["active", "needs_reauth", "disconnected"]
     accounts: list[Uuid]
-    expires_at: Text
-    created_at: str
+    expires_at: Instant | None
+    created_at: Instant
 
 
 class Consent(Shape):
     """A single-use hosted consent link."""
 
-    url: str
-    expires_at: str
+    url: Url
+    expires_at: Instant
 
 
 class Account(Shape):
@@ -99,7 +99,7 @@ class Tree(Shape):
     levels: list[TreeLevel]
     nodes: list[Node]
     truncated: bool
-    read_at: str
+    read_at: Instant
 
 
 class CatalogRow(Shape):

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from .shape import Milliseconds, Shape, Text, Uuid
+from .shape import Instant, Milliseconds, Shape, Text, Url, Uuid
 
 OperationStatus = Literal["prepared", "running", "succeeded", "unknown", "cancelled"]
 Outcome = Literal["not_applied", "partly_applied", "applied", "unknown"]
@@ -80,7 +80,7 @@ class ActedBy(Shape):
 
     user_id: Uuid
     credential: str
-    at: str
+    at: Instant
 
 
 class StepReceipt(Shape):
@@ -90,8 +90,8 @@ class StepReceipt(Shape):
     attempt: int
     state: StepState
     executed_by: ActedBy | None
-    intent_at: Text
-    receipt_at: Text
+    intent_at: Instant | None
+    receipt_at: Instant | None
     http_status: int | None
     request_id: Text
     outputs: dict[str, str | list[str]]
@@ -136,13 +136,13 @@ class Operation(Shape):
     network: str
     account_id: Uuid
     created_by: CreatedBy
-    created_at: str
-    expires_at: str
+    created_at: Instant
+    expires_at: Instant
     expired: bool
     stalled: bool
     next_action: Literal["execute"] | None = None
     retry_after_ms: Milliseconds | None = None
-    review_url: str
+    review_url: Url
     source_operation_id: Uuid | None = None
     executed_by: ActedBy | None = None
     cancelled_by: ActedBy | None = None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, WithJsonSchema
 from pydantic.alias_generators import to_camel
 
 Text = str | None
+Instant = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
+Url = Annotated[str, WithJsonSchema({"type": "string", "format": "uri"})]
 Uuid = str
 Milliseconds = int
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from .operations import CreatedBy
-from .shape import Milliseconds, Shape, Text, Uuid
+from .shape import Instant, Milliseconds, Shape, Text, Url, Uuid
 
 EndedReason = Literal["key_revoked", "key_expired", "grant_revoked", "grant_expired", "membership_ended"]
 
@@ -14,14 +14,14 @@ class Webhook(Shape):
     """A subscription, without its signing secret. Nothing is delivered to one that is ``paused`` or ``ended``."""
 
     webhook_id: Uuid
-    url: str
+    url: Url
     account_id: Uuid | None
     events: list[str]
     active: bool
     status: Literal["active", "paused", "ended"]
     ended_reason: EndedReason | None
     created_by: CreatedBy
-    created_at: str
+    created_at: Instant
 
 
 class CreatedWebhook(Webhook):
@@ -38,14 +38,14 @@ class Delivery(Shape):
     type: str
     status: Literal["pending", "delivering", "succeeded", "failed"]
     attempts: int
-    next_attempt_at: Text
+    next_attempt_at: Instant | None
 
 
 class Attempt(Shape):
     """One attempt: the status answered, or why there was no answer."""
 
     number: int
-    at: str
+    at: Instant
     duration_ms: Milliseconds | None
     status_code: int | None
     error: Text
