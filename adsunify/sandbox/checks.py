@@ -4,10 +4,12 @@ A failed check raises `Problem(code, where, message, value)`; the network's `pro
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from decimal import Decimal
 from typing import Any
 
+from adsunify.sandbox.countries import COUNTRIES
 from adsunify.sandbox.reading import Problem, parse_json
 
 Check = Callable[[Any, str], Any]
@@ -36,6 +38,27 @@ def text(least: int = 1, most: int | None = None, pattern: str | None = None) ->
         return value
 
     return check
+
+
+def visible(least: int = 1, most: int | None = None) -> Check:
+    """A string of `least` to `most` characters, one of which can be seen: no blank, control or zero-width character."""
+    inner = text(least, most)
+
+    def check(value: Any, where: str) -> str:
+        found: str = inner(value, where)
+        if all(unicodedata.category(one)[0] in "ZC" for one in found):
+            raise Problem("value", where, "must hold a character that can be seen", value)
+        return found
+
+    return check
+
+
+def country_code(value: Any, where: str) -> str:
+    """A country of ISO 3166-1 alpha-2, in capital letters: GB, but not UK, XX or ZZ."""
+    code: str = text(2, 2)(value, where)
+    if code not in COUNTRIES:
+        raise Problem("value", where, "must be a country code of ISO 3166-1 alpha-2", value)
+    return code
 
 
 def integer(least: int | None = None, most: int | None = None) -> Check:

@@ -40,8 +40,8 @@ updated_at. Each entity changed by `create/put/remove` is one row of the writes 
 Nothing else is kept anywhere: no module-level state (a reset makes new worlds).
 
 **Checks** `(value, where) -> value`: text, integer, integer_text, number, boolean, choice, listing, record, nullable,
-json_text, foreign, anything (see `checks`); a check of your own is a function that raises Problem. Numbers arrive as
-int or Decimal and are answered from int or Decimal (a float is a TypeError).
+json_text, foreign, visible, country_code, anything (see `checks`); a check of your own is a function that raises
+Problem. Numbers arrive as int or Decimal and are answered from int or Decimal (a float is a TypeError).
 Reading a request: `request.json(check, media_type=...)`, `.form(check)`, `.query(required, optional)`, `.header(name,
 check)`, `.media(type)`, `.accept(type)`, `.slots`, `.headers`, `.pairs`, `.raw_query`, `.body`, `.account(id)`, `.now`.
 
@@ -73,6 +73,7 @@ from adsunify.sandbox.checks import (
     anything,
     boolean,
     choice,
+    country_code,
     foreign,
     integer,
     integer_text,
@@ -82,6 +83,7 @@ from adsunify.sandbox.checks import (
     number,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.consent import (
     Issued,
@@ -105,6 +107,7 @@ from adsunify.sandbox.world import CLIENT_SECRET, Account, Entity, Token, World
 __all__ = [
     "CLIENT_SECRET", "Account", "Answer", "Check", "Entity", "Fault", "Issued", "Login", "Network", "Problem",
     "Refusal", "Request", "Route", "Token", "World", "anything", "basic", "bearer", "boolean", "choice", "client",
-    "consent_routes", "exchange", "foreign", "grant", "integer", "integer_text", "json_text", "lengthen", "listing",
-    "nullable", "number", "parse_json", "record", "refresh", "revoke", "text", "valid", "write_json",
+    "consent_routes", "country_code", "exchange", "foreign", "grant", "integer", "integer_text", "json_text",
+    "lengthen", "listing", "nullable", "number", "parse_json", "record", "refresh", "revoke", "text", "valid",
+    "visible", "write_json",
 ]  # fmt: skip

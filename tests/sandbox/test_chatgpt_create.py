@@ -58,6 +58,7 @@ async def test_what_is_not_told(web: httpx.AsyncClient) -> None:
         ({"start_time": NOTHING, "end_time": 1790000000}, 422, "end_time"),
         ({"targeting": {"countries": ["FR"]}}, 400, "targeting.countries"),
         ({"targeting": {"locations": {"countries": ["France"]}}}, 400, "targeting.locations.countries.0"),
+        ({"targeting": {"locations": {"countries": ["UK"]}}}, 400, "targeting.locations.countries.0"),
         ({"targeting": {"locations": {"include": ["geo_fr"]}}}, 400, "targeting.locations.include.0"),
         ({"targeting": {"locations": {"include": [{"id": "geo_missing"}]}}}, 404, "targeting.locations.include.0.id"),
         ({"targeting": {"platforms": {"included": []}}}, 400, "targeting.platforms.included"),

@@ -34,6 +34,7 @@ from adsunify.sandbox.framework import (
     choice,
     client,
     consent_routes,
+    country_code,
     exchange,
     foreign,
     grant,
@@ -48,6 +49,7 @@ from adsunify.sandbox.framework import (
     refresh,
     revoke,
     text,
+    visible,
     write_json,
 )
 
@@ -578,6 +580,20 @@ async def test_consent_is_refused(web: httpx.AsyncClient, wrong: dict[str, str])
         answer = await web.request(method, f"/{LOGIN_HOST}/oauth", params={**CONSENT, **wrong})
         assert answer.status_code == 400
         assert "<button" not in answer.text
+
+
+@pytest.mark.parametrize("code", ["UK", "XX", "ZZ", "EU", "us", "USA", ""])
+def test_a_country_that_does_not_exist_is_refused(code: str) -> None:
+    assert (country_code("GB", "/at"), country_code("TW", "/at")) == ("GB", "TW")
+    with pytest.raises(Problem):
+        country_code(code, "/at")
+
+
+@pytest.mark.parametrize("name", ["", " ", "\t \n", "\u200b", "\u2060\ufeff \u00a0"])
+def test_a_name_that_nobody_can_see_is_refused(name: str) -> None:
+    assert visible()(" \u200ba", "/name") == " \u200ba"
+    with pytest.raises(Problem):
+        visible()(name, "/name")
 
 
 def test_in_a_thread_and_a_port_that_is_taken() -> None:

@@ -85,6 +85,7 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
         ({"end_time": "2026-12-01T08:00:00Z"}, "end_time"),
         ({"schedule": [{"start_day": 7, "start_hour": 0, "end_day": 6, "end_hour": 1}]}, "schedule/0/start_day"),
         ({"targeting": {"countries": ["US"]}}, "targeting/countries"),
+        ({"targeting": {"geolocations": ["UK"]}}, "targeting/geolocations/0"),
         ({"targeting": {"age_targeting": {"min_age": 18, "max_age": 30}}}, "targeting/age_targeting"),
         ({"targeting": {"communities": ["t5_2qh1i"]}}, "targeting/communities/0"),
         ({"targeting": {"communities": ["r/tea"]}}, "targeting/communities/0"),

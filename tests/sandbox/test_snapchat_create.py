@@ -79,6 +79,7 @@ async def test_campaigns_that_are_refused(web: httpx.AsyncClient, change: dict[s
         ({"campaign_id": CREATIVE}, "campaign_id: must be the parent of the path"),
         ({"targeting": {}}, "targeting.geos: 'geos' is required"),
         ({"targeting": {"geos": [{"country_code": "GB"}]}}, "country_code: must be a lower-case"),
+        ({"targeting": {"geos": [{"country_code": "uk"}]}}, "country_code: must be a country code"),
         ({"targeting": {"geos": [{"country_code": "gb", "operation": "EXCLUDE"}]}}, "geos: nothing is included"),
         ({"targeting": {"geos": [{"country_code": "gb"}, {"country_code": "ie"}]}}, "operation: is required with"),
         (

@@ -16,6 +16,7 @@ from adsunify.sandbox.framework import (
     listing,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.apple.answers import instant
 from adsunify.sandbox.networks.apple.tables import (
@@ -84,7 +85,7 @@ GROUP_TARGETING = record(
         **dict.fromkeys(MAPS_ONLY, anything),
     }
 )
-_NAME = text(1, LONGEST_NAME)
+_NAME = visible(1, LONGEST_NAME)
 _STATUS = choice(*STATUSES)
 _TIMES: Mapping[str, Check] = {"startTime": instant, "endTime": instant}
 

@@ -9,27 +9,16 @@ from adsunify.sandbox.framework import (
     Check,
     Problem,
     choice,
+    country_code,
     foreign,
     integer,
     listing,
     nullable,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.chatgpt.tables import BIDDING_TYPES, LEAST_BUDGET, PLATFORMS, STRATEGIES
-
-
-def visible(least: int, most: int) -> Check:
-    """A text with a character that is no space."""
-    inner = text(least, most)
-
-    def check(value: Any, where: str) -> str:
-        found: str = inner(value, where)
-        if not found.strip():
-            raise Problem("value", where, "must hold a character that is no space", value)
-        return found
-
-    return check
 
 
 def address(value: Any, where: str) -> str:
@@ -59,7 +48,7 @@ _PLACE = record(
     optional={"name": text(), "type": text(), "country_code": text(), "region_code": text()},
 )
 _PLACES = record(
-    optional={"countries": listing(text(2, 2, "[A-Z]{2}")), "include": listing(_PLACE, 0, 2500)},
+    optional={"countries": listing(country_code), "include": listing(_PLACE, 0, 2500)},
 )
 # An empty array of platforms, or an empty object, is refused.
 _TARGETING = record(

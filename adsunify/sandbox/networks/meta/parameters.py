@@ -16,6 +16,7 @@ from adsunify.sandbox.framework import (
     anything,
     boolean,
     choice,
+    country_code,
     foreign,
     integer,
     integer_text,
@@ -23,6 +24,7 @@ from adsunify.sandbox.framework import (
     listing,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.meta.targeting import TARGETING, each, words
 
@@ -72,10 +74,9 @@ def end(value: Any, where: str) -> datetime | None:
     return None if value == "0" else instant(value, where)
 
 
-STRING, NAME, ID = text(), text(1, 400), foreign("[0-9]+")
+STRING, NAME, ID = text(), visible(1, 400), foreign("[0-9]+")
 UNSIGNED, FLAG, OBJECT = integer_text(0), json_text(boolean), json_text(an_object)
 OBJECTS, STRINGS = json_text(listing(an_object)), json_text(listing(text()))
-COUNTRY = text(2, 2, "[A-Z]{2}")
 
 NEW_STATUS = one_of("ACTIVE PAUSED")  # on create only these, at every level
 STATUS = one_of("ACTIVE PAUSED ARCHIVED DELETED")
@@ -195,7 +196,7 @@ _CAMPAIGN: Mapping[str, Check] = {
     "objective": OBJECTIVE,
     "bid_strategy": BID_STRATEGY,
     "special_ad_categories": json_text(listing(CATEGORY)),
-    "special_ad_category_country": json_text(listing(COUNTRY)),
+    "special_ad_category_country": json_text(listing(country_code)),
     "smart_promotion_type": one_of("GUIDED_CREATION SMART_APP_PROMOTION"),
     "promoted_object": json_text(PROMOTED_OBJECT),
     "pacing_type": STRINGS,

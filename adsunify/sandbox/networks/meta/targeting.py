@@ -4,7 +4,7 @@ ask about."""
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import Check, Problem, anything, choice, integer, listing, record, text
+from adsunify.sandbox.framework import Check, Problem, anything, choice, country_code, integer, listing, record, text
 
 T = TypeVar("T")
 
@@ -101,7 +101,7 @@ GEOGRAPHY = record(
     optional={
         **dict.fromkeys(KEYED, listing(_KEYED_ITEM, 1)),
         "cities": listing(_city, 1),
-        "countries": listing(text(pattern="[A-Z]{2}"), 1),
+        "countries": listing(country_code, 1),
         "country_groups": listing(_WORD, 1),
         "location_types": listing(choice("home", "recent", "travel_in"), 1),
         **each(anything, "custom_locations location_cluster_ids places political_districts"),

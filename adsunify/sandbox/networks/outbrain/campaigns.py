@@ -21,6 +21,7 @@ from adsunify.sandbox.framework import (
     number,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.outbrain import budgets, targeting
 from adsunify.sandbox.networks.outbrain.answers import (
@@ -56,7 +57,7 @@ from adsunify.sandbox.networks.outbrain.tables import (
 _OPTIMIZATION_TYPES = dict.fromkeys(kind for kinds in OPTIMIZATIONS.values() for kind in kinds)
 _HOUR = text(8, 8, r"(0[1-9]|1[0-2]):[0-5]\d (AM|PM)")
 _BOTH: Mapping[str, Check] = {
-    "name": text(1, LONGEST_NAME),
+    "name": visible(1, LONGEST_NAME),
     "enabled": boolean,
     "cpc": number(Decimal("0.01"), places=2),
     "suffixTrackingCode": text(),

@@ -20,6 +20,7 @@ from adsunify.sandbox.framework import (
     number,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.pinterest.tables import CREATIVE_TYPES, OBJECTIVES, STATUSES
 from adsunify.sandbox.networks.pinterest.targeting import TARGETING
@@ -73,7 +74,7 @@ _GOAL_METADATA = record(optional={
 
 _CAMPAIGN: Mapping[str, Check] = {
     "ad_account_id": _own(),
-    "name": text(1, 255),
+    "name": visible(1, 255),
     "objective_type": choice(*OBJECTIVES),
     "status": choice(*STATUSES),
     "is_performance_plus": boolean,
@@ -88,7 +89,7 @@ _CAMPAIGN: Mapping[str, Check] = {
 }  # fmt: skip
 _AD_GROUP: Mapping[str, Check] = {
     "campaign_id": _own("C"),
-    "name": text(1, 255),
+    "name": visible(1, 255),
     "status": choice(*STATUSES),
     "billable_event": choice("CLICKTHROUGH", "IMPRESSION", "VIDEO_V_50_MRC"),
     "budget_type": choice("DAILY", "LIFETIME", "CBO_ADGROUP"),

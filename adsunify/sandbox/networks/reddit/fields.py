@@ -13,12 +13,14 @@ from adsunify.sandbox.framework import (
     anything,
     boolean,
     choice,
+    country_code,
     foreign,
     integer,
     listing,
     nullable,
     record,
     text,
+    visible,
 )
 from adsunify.sandbox.networks.reddit.answers import instant
 from adsunify.sandbox.networks.reddit.tables import (
@@ -35,12 +37,20 @@ from adsunify.sandbox.networks.reddit.tables import (
 
 ID = text(pattern=r"[0-9]+")
 POST = foreign(r"t3_\w+")
-_NAME = text(LEAST_NAME, LONGEST_NAME)
+_NAME = visible(LEAST_NAME, LONGEST_NAME)
 _STATUS = choice(*STATUSES)
 _MICROS = integer(0)
-_WHERE = foreign(r"[A-Z]{2}([:-]\S+)?")
+_PLACE = foreign(r"[A-Z]{2}([:-]\S+)?")
 _IDS = listing(foreign())
 _WORD = text(1, None, r"[A-Z0-9_]+")
+
+
+def _where(value: Any, where: str) -> str:
+    """A country, or a place of one: `US`, `US:TX` ..."""
+    place = str(_PLACE(value, where))
+    if re.match("[A-Z]{2}", place):  # an id made elsewhere may have any form
+        country_code(place[:2], where)
+    return place
 
 
 def _community(value: Any, where: str) -> str:
@@ -52,8 +62,8 @@ def _community(value: Any, where: str) -> str:
 
 TARGETING = record(
     optional={
-        "geolocations": listing(_WHERE, 0, 20000),
-        "excluded_geolocations": listing(_WHERE, 0, 20000),
+        "geolocations": listing(_where, 0, 20000),
+        "excluded_geolocations": listing(_where, 0, 20000),
         "communities": listing(_community),
         "excluded_communities": listing(_community),
         "interests": listing(foreign(), 0, 200),

@@ -6,7 +6,18 @@
 
 from collections.abc import Mapping
 
-from adsunify.sandbox.framework import Check, anything, boolean, choice, foreign, integer, listing, record, text
+from adsunify.sandbox.framework import (
+    Check,
+    anything,
+    boolean,
+    choice,
+    foreign,
+    integer,
+    listing,
+    record,
+    text,
+    visible,
+)
 from adsunify.sandbox.networks.snapchat.answers import instant
 from adsunify.sandbox.networks.snapchat.tables import (
     AD_TYPES,
@@ -30,7 +41,7 @@ from adsunify.sandbox.networks.snapchat.targeting import targeting
 
 UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 ID = foreign(UUID)
-_NAME = text(1, LONGEST_NAME)
+_NAME = visible(1, LONGEST_NAME)
 _STATUS = choice(*STATUSES)
 _POSITIONS = listing(choice(*POSITIONS), 1)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from adsunify.sandbox.framework import Check, anything, boolean, choice, listing, record, text
+from adsunify.sandbox.framework import Check, anything, boolean, choice, country_code, listing, record, text
 from adsunify.sandbox.networks.snapchat.answers import refused
 
 # Snap Marketing API: objects inside one entry are ANDed; which may be excluded is not said: here all kinds may.
@@ -69,6 +69,7 @@ def targeting(value: Any, where: str) -> dict[str, Any]:
     for position, geo in enumerate(given["geos"]):
         if not geo["country_code"].isascii() or not geo["country_code"].islower():
             raise refused(f"{where}/geos/{position}/country_code", "must be a lower-case two-letter country code")
+        country_code(geo["country_code"].upper(), f"{where}/geos/{position}/country_code")
     included = [geo for geo in given["geos"] if geo.get("operation", "INCLUDE") == "INCLUDE"]
     if not included:
         raise refused(f"{where}/geos", "nothing is included")

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from adsunify.sandbox.framework import Check, Problem, choice, integer_text, json_text, listing, number, text
+from adsunify.sandbox.framework import Check, Problem, choice, integer_text, json_text, listing, number, text, visible
 
 T = TypeVar("T")
 # Emoji of the pictograph, dingbat, arrow and flag blocks, the keycap and the joiner.
@@ -38,7 +38,7 @@ def words(most: int) -> Check:
     """Text of 1 to `most` units, without emoji: a CJK character is two units, a Latin one is one."""
 
     def check(value: Any, where: str) -> str:
-        given = str(text()(value, where))
+        given = str(visible()(value, where))
         if sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in given) > most:
             raise Problem("value", where, f"must have at most {most} characters (a CJK character counts twice)")
         if _EMOJI.search(given):

@@ -6,7 +6,18 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.sandbox.framework import Account, Check, Entity, Problem, Request, World, choice, integer_text, text
+from adsunify.sandbox.framework import (
+    Account,
+    Check,
+    Entity,
+    Problem,
+    Request,
+    World,
+    choice,
+    integer_text,
+    text,
+    visible,
+)
 from adsunify.sandbox.networks.x.answers import Data, cleared, flag, many, moment, read_moment, stamps, written
 from adsunify.sandbox.networks.x.instruments import instrument, usable
 from adsunify.sandbox.networks.x.tables import (
@@ -120,7 +131,7 @@ def servability(world: World, campaign: Entity, now: datetime) -> list[str]:
 
 
 _CAMPAIGN_OPTIONAL: Mapping[str, Check] = {
-    "name": text(1, 255),
+    "name": visible(1, 255),
     "budget_optimization": choice("LINE_ITEM"),
     DAILY: _MONEY,
     TOTAL: _MONEY,
@@ -133,7 +144,7 @@ CAMPAIGNS = Resource(
     kind="campaign",
     path="campaigns",
     id_name="campaign_id",
-    required={"funding_instrument_id": _INSTRUMENT, "name": text(1, 255)},
+    required={"funding_instrument_id": _INSTRUMENT, "name": visible(1, 255)},
     optional={**_CAMPAIGN_OPTIONAL, "entity_status": choice(*STATUSES)},
     changes={**_CAMPAIGN_OPTIONAL, "entity_status": _LATER},
     filters={"campaign_ids": "id", "funding_instrument_ids": "funding_instrument_id"},
@@ -216,7 +227,7 @@ def _line_item_view(request: Request, entity: Entity) -> Data:
 
 
 _LINE_ITEM_OPTIONAL: Mapping[str, Check] = {
-    "name": text(1, 255),
+    "name": visible(1, 255),
     "goal": choice(*EVERY_GOAL),
     "bid_strategy": choice(*STRATEGIES),
     BID: _MONEY,
