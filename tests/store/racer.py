@@ -43,7 +43,7 @@ async def race(store: Store, actor: Actor, ids: list[str]) -> dict[str, Any]:
 
 
 async def main(url: str, workspace_id: str, user_id: str, *ids: str) -> None:
-    store = await open_store(url)
+    store = await open_store(url, allow_wrong_times=True)  # the tests have made their world at a time of their own
     print("ready", flush=True)
     sys.stdin.readline()
     actor = Actor(workspace_id, user_id, "session", "admin", True, "session")

@@ -20,7 +20,6 @@ WALK = re.compile(rf"SCAN ({GROWING})\b")
 LISTED = re.compile(r"\(__\[POSTCOMPILE_\w+\]\)")
 WALKS = {
     "gauges._OPERATIONS": "SCAN operations USING INDEX ix_operations_running",  # holds those that run
-    "opening._NEWEST": "SCAN events USING INDEX sqlite_autoindex_events_1",  # backwards, one step
     "deliveries._NEXT": "SCAN deliveries USING COVERING INDEX ix_deliveries_due",  # one step
 }
 """What stands there for a reason."""

@@ -125,7 +125,7 @@ async def test_closing_waits_for_what_was_begun(world: World, url: str) -> None:
     assert [one.replayed for one in made] == [False] * 10 + [True]
     with pytest.raises(StoreError, match="closed"):
         await preparing(world, "late")
-    again: Store = await open_store(url)
+    again: Store = await open_store(url, clock=world.clock)
     assert (await again.read(counts))["operations"] == 11
     await again.close()
 
