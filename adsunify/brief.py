@@ -6,23 +6,34 @@ A brief is copied when it is read and never changes. Members that were left out 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import PydanticCustomError
 
+from .countries import KOSOVO, known
 from .errors import InvalidInput
 from .money import AMOUNT
 from .refusals import COUNTRY, CURRENCY, LANGUAGE, URI, Problem
 from .schedule import INSTANT, instant
-from .validation import FreeForm, Maybe, RuledModel, WireModel, read, repeated
+from .validation import VISIBLE, FreeForm, Maybe, RuledModel, WireModel, read, repeated
+
+
+def _known_country(code: str, others: Collection[str] = ()) -> str:
+    try:
+        return known(code, "", others)
+    except InvalidInput as refusal:
+        raise PydanticCustomError(refusal.issues[0].code, refusal.issues[0].message) from None
+
 
 Amount = Annotated[str, Field(pattern=AMOUNT)]
-Country = Annotated[str, Field(pattern=COUNTRY)]
-Identifier = Annotated[str, Field(min_length=1, max_length=250)]
+Country = Annotated[str, Field(pattern=COUNTRY), AfterValidator(_known_country)]
+Target = Annotated[str, Field(pattern=COUNTRY), AfterValidator(partial(_known_country, others=(KOSOVO,)))]
+Identifier = Annotated[str, Field(min_length=1, max_length=250), VISIBLE]
 Instant = Annotated[str, Field(pattern=INSTANT, json_schema_extra={"format": "date-time"})]
 Uri = Annotated[str, Field(pattern=URI, json_schema_extra={"format": "uri"})]
 
@@ -58,8 +69,8 @@ class Keyword(WireModel):
 class Targeting(WireModel):
     """``native`` replaces ``countries`` and ``location_ids``; its numbers are exact (int and Decimal)."""
 
-    countries: Maybe[Annotated[tuple[Country, ...], Field(strict=False, max_length=50)]] = None
-    location_ids: Maybe[Annotated[tuple[Identifier, ...], Field(strict=False, max_length=50)]] = None
+    countries: Maybe[Annotated[tuple[Target, ...], Field(strict=False, min_length=1, max_length=50)]] = None
+    location_ids: Maybe[Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     keywords: Maybe[Annotated[tuple[Keyword, ...], Field(strict=False, max_length=50)]] = None
     native: Maybe[FreeForm] = None
 
@@ -68,20 +79,20 @@ class Creative(WireModel):
     """Content, or ``existing_id`` of content, which is inherited."""
 
     existing_id: Maybe[Identifier] = None
-    headline: Maybe[Annotated[str, Field(min_length=1, max_length=300)]] = None
-    body: Maybe[Annotated[str, Field(min_length=1, max_length=3000)]] = None
+    headline: Maybe[Annotated[str, Field(min_length=1, max_length=300), VISIBLE]] = None
+    body: Maybe[Annotated[str, Field(min_length=1, max_length=3000), VISIBLE]] = None
     url: Maybe[Uri] = None
     image_url: Maybe[Uri] = None
     image_hash: Maybe[Identifier] = None
     headlines: Maybe[
         Annotated[
-            tuple[Annotated[str, Field(min_length=1, max_length=30)], ...],
+            tuple[Annotated[str, Field(min_length=1, max_length=30), VISIBLE], ...],
             Field(strict=False, min_length=3, max_length=15),
         ]
     ] = None
     descriptions: Maybe[
         Annotated[
-            tuple[Annotated[str, Field(min_length=1, max_length=90)], ...],
+            tuple[Annotated[str, Field(min_length=1, max_length=90), VISIBLE], ...],
             Field(strict=False, min_length=2, max_length=4),
         ]
     ] = None
@@ -106,7 +117,7 @@ class Platform(WireModel):
     app_id: Maybe[Identifier] = None
     sku: Maybe[Identifier] = None
     asin: Maybe[Identifier] = None
-    brand_name: Maybe[Annotated[str, Field(min_length=1, max_length=100)]] = None
+    brand_name: Maybe[Annotated[str, Field(min_length=1, max_length=100), VISIBLE]] = None
     locale: Maybe[Locale] = None
     special_ad_categories: Maybe[
         Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(strict=False, max_length=10)]
@@ -116,7 +127,7 @@ class Platform(WireModel):
 class CampaignBrief(RuledModel):
     """One campaign, as the caller wants it."""
 
-    name: Annotated[str, Field(min_length=3, max_length=100)]
+    name: Annotated[str, Field(min_length=3, max_length=100), VISIBLE]
     goal: Literal["traffic", "awareness", "conversions", "app_installs"]
     budget: Budget
     bid: Maybe[Amount] = None

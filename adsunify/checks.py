@@ -6,7 +6,7 @@ Each refusal names the network, the member, the reason and what would be accepte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
@@ -14,9 +14,10 @@ from attrs import frozen
 from pydantic.alias_generators import to_camel
 
 from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
+from .countries import known
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
-from .schedule import Digits, held
+from .schedule import Digits, held, is_finer, midnight, zone
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
@@ -26,6 +27,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
+_DAY = timedelta(days=1)
 EU_DECLARATION = "platform.euPoliticalAdvertising"
 EXISTING = "creative.existingId"
 
@@ -53,6 +55,7 @@ def check(network: Network, account: Account, brief: CampaignBrief, now: datetim
         *_inputs(network, chosen, account, brief, members),
         *_money(network, chosen, account, brief),
         *_dates(brief, now),
+        *_countries(network, brief),
     ]
     if not issues:
         for rule in chosen.rules:
@@ -258,6 +261,27 @@ def times_held(network: str, digits: Digits = 0) -> Rule:
                 yield from problem.issues
 
     return rule
+
+
+def start_issues(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
+    """What is wrong with the start where a network keeps whole local days: it is a midnight, or money is spent early.
+
+    Raises InvalidInput ``unknown_timezone``.
+    """
+    local, schedule = zone(timezone), brief.schedule
+    day = schedule.start.astimezone(local).date()
+    if schedule.start != midnight(day, timezone) or is_finer(schedule.start_at):
+        both = " or ".join(midnight(one, timezone).astimezone(local).isoformat() for one in (day, day + _DAY))
+        message = f"{network} keeps whole days of {timezone} time, so a start is a midnight there: {both}."
+        yield Issue("schedule.startAt", "over_precision", message)
+
+
+def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
+    for position, code in enumerate(brief.targeting.countries or ()):
+        try:
+            known(code, f"targeting.countries.{position}", network.other_countries)
+        except InvalidInput as problem:
+            yield from problem.issues
 
 
 def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:

@@ -375,6 +375,7 @@ class Network:
     of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
     ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
     by days, None where it documents no end.
+    ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
     ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
     ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
     does not stand there under the level's own name.
@@ -397,6 +398,7 @@ class Network:
     history: History | None = None
     money: str = ""
     reports: bool = False
+    other_countries: tuple[str, ...] = ()
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()
     sunset: date | None = None

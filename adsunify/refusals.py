@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import core_schema
 
-from . import money, schedule
+from . import countries, money, schedule
 from .errors import MAX_ISSUES, InvalidInput, Issue
 
 Location = tuple[str | int, ...]
@@ -36,7 +36,7 @@ FORMS = {
     money.AMOUNT: money.FORM,
     schedule.INSTANT: schedule.FORM,
     UUID: "a UUID, such as 0190a1b2-c3d4-7e5f-8a6b-7c8d9e0f1a2b",
-    COUNTRY: "two uppercase letters, such as US",
+    COUNTRY: countries.FORM,
     CURRENCY: "three uppercase letters, such as EUR",
     LANGUAGE: "two lowercase letters, such as en",
     URI: "an absolute URI with scheme and host, without spaces, other characters percent-encoded",

@@ -7,7 +7,7 @@ time zone; days differ in length where the clocks change, so days are never coun
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Literal
 from zoneinfo import ZoneInfo
 
@@ -66,7 +66,7 @@ def held(text: str, path: str, network: str, digits: Digits = 0) -> datetime:
     Raises InvalidInput as :func:`instant`, and ``over_precision`` for one that is finer: nothing is cut off.
     """
     moment = instant(text, path)
-    if _FINER[digits](text):
+    if is_finer(text, digits):
         raise refused(path, "over_precision", f"{network} counts {_COUNTED[digits]}; nothing is rounded.")
     return moment
 
@@ -102,6 +102,21 @@ def local_days(start: datetime, end: datetime | None, timezone: str) -> tuple[da
     local = zone(timezone)
     last = None if end is None else (end.astimezone(UTC) - datetime.resolution).astimezone(local).date()
     return start.astimezone(local).date(), last
+
+
+def midnight(day: date, timezone: str) -> datetime:
+    """The first instant of a local day, in UTC: 00:00, or the moment to which the clocks are put forward from 00:00.
+
+    Raises InvalidInput ``unknown_timezone``.
+    """
+    # Of two midnights the first is taken. One that is skipped counts with the offset before the change, which is the
+    # instant of the change: no zone skips 00:00 in any other way (checked for 1990 to 2040, tz database 2026).
+    return datetime.combine(day, time(), zone(timezone)).astimezone(UTC)
+
+
+def is_finer(text: str, digits: Digits = 0) -> bool:
+    """Whether an instant has more than so many digits of a second that are not 0."""
+    return _FINER[digits](text) is not None
 
 
 def windows(start: date, end: date, days: int) -> list[tuple[date, date]]:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from itertools import islice
 from types import NoneType, SimpleNamespace
 from typing import Annotated, Any, Self, TypeVar
+from unicodedata import category
 
 from pydantic import (
     AfterValidator,
@@ -148,6 +149,27 @@ def repeated(place: Location, values: Any) -> Iterator[Problem]:
     for index, value in enumerate(many):
         if value in many[:index]:
             yield Problem((*place, index), "duplicate", "stands in the list already.")
+
+
+# -- texts --------------------------------------------------------------------------------------------------------
+
+_FILLERS = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
+"""Letters and symbols that show nothing: fillers of Hangul, an empty cell of Braille, a note without a head."""
+
+
+def is_visible(text: str) -> bool:
+    """Whether a text shows anything: a letter, digit, sign or symbol; blanks, controls and lone marks show nothing."""
+    return any(category(one)[0] in "LNPS" and one not in _FILLERS for one in text)
+
+
+def _visible(text: str) -> str:
+    if not is_visible(text) and "\0" not in text:  # U+0000 is refused for itself
+        raise PydanticCustomError("blank", "must have at least one visible character.")
+    return text
+
+
+VISIBLE = AfterValidator(_visible)
+"""Refuses a text of blanks, control characters or characters without width."""
 
 
 # -- numbers ------------------------------------------------------------------------------------------------------

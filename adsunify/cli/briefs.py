@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from adsunify.schedule import midnight, zone
+
 SHARED: Mapping[str, Any] = {
     "name": "Garden chairs",
     "goal": "traffic",
@@ -127,16 +129,23 @@ LIFETIME = {"chatgpt"}
 """Networks that take no budget of a day."""
 
 
-def brief(network: str, currency: str, now: datetime) -> dict[str, Any]:
+WHOLE_DAYS = {"google", "amazon", "outbrain"}
+"""Networks that keep whole days of the account's time zone: they take a midnight as the start."""
+
+
+def brief(network: str, currency: str, timezone: str, now: datetime) -> dict[str, Any]:
     """The network's brief: 30 a day, from tomorrow, for a month."""
     amount, period = ("900", "lifetime") if network in LIFETIME else ("30", "daily")
-    start = (now + timedelta(days=1)).replace(microsecond=0)
+    tomorrow = (now + timedelta(days=1)).replace(microsecond=0)
+    start = tomorrow
+    if network in WHOLE_DAYS:
+        start = midnight(tomorrow.astimezone(zone(timezone)).date(), timezone)
     return {
         **SHARED,
         "budget": {"amount": amount, "currency": currency, "period": period},
         "schedule": {
             "startAt": start.isoformat().replace("+00:00", "Z"),
-            "endAt": (start + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
+            "endAt": (tomorrow + timedelta(days=30)).isoformat().replace("+00:00", "Z"),
         },
         **OWN[network],
     }

@@ -132,7 +132,7 @@ async def _network(progress: Progress, server: Serving, actor: Actor, ads: Async
     async def connect() -> str:
         nonlocal account, wanted
         account = Account(await connect_one(server, actor, network))
-        wanted = brief(network, account.data["currency"], now)
+        wanted = brief(network, account.data["currency"], account.data["timezone"], now)
         return str(account.data["nativeId"])
 
     async def validate() -> str:

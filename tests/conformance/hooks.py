@@ -43,6 +43,8 @@ BEYOND_SCHEMAS = "|".join(
         "Idempotency-Key malformed",  # bytes that are no UTF-8
         "(.*[.])?ageMax out_of_range",  # not below ageMin
         "campaign[.](budget[.]amount|bid) out_of_range",  # zero
+        "campaign[.].* unknown_country",  # not a code of ISO 3166-1
+        "campaign[.].* blank",  # a text without a visible character
         "campaign[.]schedule[.]endAt out_of_range",  # not after startAt
         "(username|password|apiKey|clientId|teamId|keyId|privateKey) malformed",  # a network's own form
         "(edit)? required",  # an edit of nothing

@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
+from adsunify.countries import codes
+
 from .forms import (
     UUID,
     Fields,
@@ -115,7 +117,8 @@ def may(form: Form, default: Any = None) -> Member:
 
 # -- Unified campaign brief ---------------------------------------------------------------------------------------
 
-COUNTRIES = tuple(f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ")[:51]
+COUNTRIES = tuple(sorted(codes())[:51])
+"""51 codes of ISO 3166-1."""
 ID = text(1, 250)
 BUDGET = Fields(
     {"amount": must(amount), "currency": must(currency), "period": must(choice("daily", "lifetime"))},
@@ -130,8 +133,8 @@ KEYWORD = Fields(
 )
 TARGETING = Fields(
     {
-        "countries": may(many(country, None, 50, COUNTRIES)),
-        "locationIds": may(many(ID, None, 50, "{}")),
+        "countries": may(many(country, 1, 50, COUNTRIES)),
+        "locationIds": may(many(ID, 1, 50, "{}")),
         "keywords": may(many(KEYWORD.form(), None, 50)),
         "native": may(free),
     }

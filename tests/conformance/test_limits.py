@@ -16,7 +16,7 @@ from tests.server.served import NEVER, brief
 from tests.server.test_webhooks import receiving
 
 from .asking import Things, example
-from .spec import EVENTS, KINDS, ROWS, UUID, WEBHOOK_URL
+from .spec import COUNTRIES, EVENTS, KINDS, ROWS, UUID, WEBHOOK_URL
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("unsubscribed")]
 ROW = {row.name: row for row in ROWS}
@@ -54,7 +54,6 @@ def sized(item: str, rows: tuple[str, ...], member: str, least: int, most: int, 
     return Limit(item, rows, member, (of(least), of(most)), tuple(beyond))
 
 
-COUNTRIES = [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"]
 PLACES = [str(number) for number in range(51)]
 LIMITS = (
     Limit(
@@ -90,8 +89,8 @@ LIMITS = (
         for row in ("POST /webhooks", "PATCH /webhooks/{webhookId}")
     ),
     sized("Brief fields: name", BRIEFS, "campaign.name", 3, 100),
-    sized("Brief fields: countries", BRIEFS, "campaign.targeting.countries", 0, 50, COUNTRIES),
-    sized("Brief fields: locationIds", BRIEFS, "campaign.targeting.locationIds", 0, 50, PLACES),
+    sized("Brief fields: countries", BRIEFS, "campaign.targeting.countries", 1, 50, list(COUNTRIES)),
+    sized("Brief fields: locationIds", BRIEFS, "campaign.targeting.locationIds", 1, 50, PLACES),
     sized("Brief fields: keywords", BRIEFS, "campaign.targeting.keywords", 0, 50, {"text": "chair"}),
     Limit(
         "Brief fields: keyword text",

@@ -21,6 +21,8 @@ BRIEFS = REPOSITORY / "examples" / "briefs"
 
 ACCOUNT_IDS = {"meta": "act_1"}
 """A well-formed native account id for cases that name none."""
+ZONES = {"google": "America/New_York", "amazon": "America/Los_Angeles"}
+"""The time zones in which the example briefs of networks with whole days begin at midnight; others take any."""
 
 _NAMES_OF_ID = ("nativeId", "native_id", "id", "accountId")
 

@@ -139,7 +139,7 @@ def brief(cell: Cell, currency: str, *, more: tuple[str, ...] = ()) -> dict[str,
         "name": "Camping stoves",
         "goal": cell.goal,
         "budget": {"amount": "35.50", "currency": currency, "period": cell.period},
-        "schedule": {"startAt": SAMPLES_OF.get(cell.network, {}).get("schedule.startAt", "2030-01-15T09:00:00Z")},
+        "schedule": {"startAt": SAMPLES_OF.get(cell.network, {}).get("schedule.startAt", "2030-01-15T05:00:00Z")},
         "targeting": {},
         "creative": {},
     }

@@ -16,7 +16,7 @@ from adsunify.reading import drive
 from adsunify.steps import Outputs, Plan, Step, of_operation
 from adsunify.wire import Flow, Json, dumps
 
-from .cases import BRIEFS, Case, Library, NotACase, moment
+from .cases import BRIEFS, ZONES, Case, Library, NotACase, moment
 from .recorded import Conversation, headers_of
 
 PLANNING = ("create", "activate", "status", "update", "delete", "edit", "native_create")
@@ -118,7 +118,7 @@ def _fitting(case: Case, library: Library, keys: set[str]) -> Plan:
             return plan
     for path in sorted(BRIEFS.glob(f"{case.network}-*.json")):
         brief = read_brief(path.read_bytes())
-        account = evolve(case.account, currency=brief.budget.currency, timezone="Etc/UTC")
+        account = evolve(case.account, currency=brief.budget.currency, timezone=ZONES.get(case.network, "Etc/UTC"))
         plan = drive(plan_create(account, brief), Conversation(case.network, ()).answer)
         if all(step_called(case.network, plan.steps, key) for key in keys):
             return plan

@@ -22,7 +22,7 @@ from adsunify.wire import MISSING, Request, Response, put, read
 
 from . import around, hostile
 from .__main__ import main
-from .cases import BRIEFS, BadCase, Case, Library, read_cases
+from .cases import BRIEFS, ZONES, BadCase, Case, Library, read_cases
 from .kinds import KINDS
 from .matching import body_differences, differences, field_path, header_differences, same_figure, url_differences
 from .plans import created, step_called
@@ -309,7 +309,7 @@ def test_a_batch_is_looked_through() -> None:
 def test_a_batch_of_operations_is_looked_through() -> None:
     network = adapter("google").network
     made = plan_brief(
-        read_brief(next(BRIEFS.glob("google-*.json")).read_bytes()), Account("google", "1", "USD", "Etc/UTC")
+        read_brief(next(BRIEFS.glob("google-*.json")).read_bytes()), Account("google", "1", "USD", ZONES["google"])
     )
     assert list(around.plan_differences(network, made, paused=True)) == []
     (step,) = made.steps

@@ -20,7 +20,7 @@ from adsunify.outcomes import rule_for
 from adsunify.planning import plan
 from adsunify.wire import Response, loads
 
-from .cases import ACCOUNT_IDS, BRIEFS
+from .cases import ACCOUNT_IDS, BRIEFS, ZONES
 
 OFFERED: Mapping[str, tuple[int, set[str], set[str]]] = {
     "meta": (2, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
@@ -85,7 +85,12 @@ def test_each_cell_has_an_example_brief_that_plans(network: Network) -> None:
     for name, path in files.items():
         brief = read_brief(path.read_bytes())
         assert name.endswith(f"-{brief.goal}-{brief.budget.period}")
-        account = Account(network.code, ACCOUNT_IDS.get(network.code, "1234567890"), brief.budget.currency, "Etc/UTC")
+        account = Account(
+            network.code,
+            ACCOUNT_IDS.get(network.code, "1234567890"),
+            brief.budget.currency,
+            ZONES.get(network.code, "Etc/UTC"),
+        )
         try:
             assert plan(brief, account).steps
         except LookupNeeded:  # past all that the tables refuse; the network is asked first

@@ -178,7 +178,7 @@ async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
         await asyncio.wait(service.background)  # awaiting a task that is done would never yield
     listed = await accounts.list_(service, actor, network=network)
     account = next((one for one in listed if one["currency"] == "USD"), listed[0])
-    wanted = read_brief(brief(network, account["currency"], NOW))
+    wanted = read_brief(brief(network, account["currency"], account["timezone"], NOW))
     made = (
         await campaigns.create(service, actor, account_id=account["accountId"], campaign=wanted, idempotency=None)
     ).data

@@ -23,7 +23,7 @@ BRIEF: dict[str, Any] = {
     "goal": "conversions",
     "budget": {"amount": "35.50", "currency": "USD", "period": "daily"},
     "bid": "0.75",
-    "schedule": {"startAt": "2026-12-01T09:00:00Z", "endAt": "2026-12-21T08:00:00Z"},
+    "schedule": {"startAt": "2026-12-01T08:00:00Z", "endAt": "2026-12-21T08:00:00Z"},
     "targeting": {"keywords": [{"text": "camping stove"}, {"text": "gas stove", "match": "broad"}]},
     "creative": {},
     "platform": {"sku": "SELLER-SKU-1"},

@@ -94,7 +94,7 @@ def test_a_vendor_advertises_by_asin() -> None:
 
 
 def test_yen_have_no_fraction() -> None:
-    yen = Account("amazon", "1", "JPY", "Asia/Tokyo")
+    yen = Account("amazon", "1", "JPY", "America/Los_Angeles")
     money = {"amount": "3500", "currency": "JPY", "period": "daily"}
     made = created(yen, budget=money, bid="75")
     assert dumps(made.step("campaign").request.body["campaigns"][0]["budget"]) == '{"budgetType":"DAILY","budget":3500}'
@@ -105,9 +105,9 @@ def test_yen_have_no_fraction() -> None:
     ("account", "host"),
     [
         (Account("amazon", "1", "EUR", "Europe/Paris"), "advertising-api-eu.amazon.com"),
-        (Account("amazon", "1", "JPY", "Asia/Tokyo"), "advertising-api-fe.amazon.com"),
-        (Account("amazon", "1", "USD", "Asia/Tokyo", {"countryCode": "SG"}), "advertising-api-fe.amazon.com"),
-        (Account("amazon", "1", "USD", "Asia/Tokyo", {"region": "EU"}), "advertising-api-eu.amazon.com"),
+        (Account("amazon", "1", "JPY", "America/Los_Angeles"), "advertising-api-fe.amazon.com"),
+        (Account("amazon", "1", "USD", "America/Los_Angeles", {"countryCode": "SG"}), "advertising-api-fe.amazon.com"),
+        (Account("amazon", "1", "USD", "America/Los_Angeles", {"region": "EU"}), "advertising-api-eu.amazon.com"),
     ],
 )
 def test_the_host_follows_from_the_account(account: Account, host: str) -> None:

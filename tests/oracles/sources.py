@@ -17,7 +17,7 @@ from adsunify.planning import plan, plan_create
 from adsunify.reading import drive
 from adsunify.steps import Plan, Step, bound, of_operation
 from adsunify.wire import Json, Request, Response, dumps, loads
-from tests.contract.cases import ACCOUNT_IDS, BRIEFS, Case, Library, NotACase, own_cases
+from tests.contract.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
 from tests.contract.kinds import run
 from tests.contract.plans import PLANNING, output_names
 from tests.contract.recorded import Conversation, Unexpected, response_of
@@ -88,7 +88,9 @@ OWN = (("creative", "existingId"), ("platform", "conversionEvent"), ("targeting"
 
 def _example(network: str, brief: Json) -> Plan:
     """The plan of an example brief; what is read first is answered as a create case of the network has it recorded."""
-    account = Account(network, ACCOUNT_IDS.get(network, "1234567890"), brief["budget"]["currency"], "Etc/UTC")
+    account = Account(
+        network, ACCOUNT_IDS.get(network, "1234567890"), brief["budget"]["currency"], ZONES.get(network, "Etc/UTC")
+    )
     try:
         return plan(read_brief(dumps(brief)), account)
     except LookupNeeded as problem:
@@ -100,7 +102,7 @@ def _example(network: str, brief: Json) -> Plan:
         for part, member in OWN:
             if member in members.get(part, {}) and member in recorded.get(part, {}):
                 members[part][member] = recorded[part][member]
-        account = evolve(case.account, currency=brief["budget"]["currency"], timezone="Etc/UTC")
+        account = evolve(case.account, currency=brief["budget"]["currency"], timezone=ZONES.get(network, "Etc/UTC"))
         with suppress(AdsunifyError):
             return drive(plan_create(account, read_brief(dumps(members))), Conversation(network, case.exchange).answer)
     raise needed

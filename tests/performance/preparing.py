@@ -15,6 +15,7 @@ from attrs import frozen
 from adsunify.brief import CampaignBrief, read_brief
 from adsunify.contract import ENDPOINTS, Call
 from adsunify.contract.calling import read_call
+from adsunify.countries import codes
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.money import MICROS, units
 from adsunify.network import Account
@@ -41,7 +42,7 @@ LARGEST: Mapping[str, Any] = {
     "bid": "0.75",
     "schedule": {"startAt": "2030-01-15T09:00:00Z", "endAt": "2030-02-15T08:00:00+01:00"},
     "targeting": {
-        "countries": [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"][:50],
+        "countries": sorted(codes())[:50],
         "locationIds": [f"city:24185{number:02d}" for number in range(50)],
         "keywords": [{"text": f"folding garden chair {number}", "match": "phrase"} for number in range(50)],
     },

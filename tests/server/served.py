@@ -390,6 +390,11 @@ async def stocked(one: Served, kind: str, count: int) -> list[str]:
 CHANGES: Mapping[str, Mapping[str, Any]] = {
     "tiktok": {"schedule": {"startAt": "2027-06-01T09:00:00Z", "endAt": "2027-07-01T09:00:00Z"}},  # none after 2028
     "chatgpt": {"budget": {"amount": "600", "currency": "USD", "period": "lifetime"}},
-    "outbrain": {"budget": {"amount": "30", "currency": "USD", "period": "daily"}},  # 25 a day is the least
+    "google": {"schedule": {"startAt": "2030-01-15T05:00:00Z", "endAt": "2030-02-15T09:00:00Z"}},  # a midnight there
+    "amazon": {"schedule": {"startAt": "2030-01-15T08:00:00Z", "endAt": "2030-02-15T09:00:00Z"}},  # a midnight there
+    "outbrain": {
+        "schedule": {"startAt": "2030-01-15T05:00:00Z", "endAt": "2030-02-15T09:00:00Z"},  # a midnight there
+        "budget": {"amount": "30", "currency": "USD", "period": "daily"},  # 25 a day is the least
+    },
 }
 """What a network needs otherwise than the rest, beside what the demo's brief says."""

@@ -6,8 +6,7 @@ import copy
 import json
 from datetime import UTC, datetime
 from decimal import Decimal
-from itertools import product
-from string import ascii_uppercase
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from pydantic import ValidationError
 
 from adsunify import wire
 from adsunify.brief import CampaignBrief, Creative, read_brief
+from adsunify.countries import codes
 from adsunify.errors import InvalidInput
 
 START = "2027-03-01T08:00:00+01:00"
@@ -93,8 +93,8 @@ def listed(least: int, most: int, path: str, item: Any) -> list[Any]:
 IDENTIFIERS = ("pageId", "boardId", "identityId", "identityType", "fundingInstrumentId", "pixelId", "conversionEvent")
 ROWS = [
     *lengths("name", 3, 100),
-    *lengths("targeting.countries", 0, 50, lambda count: [*map("".join, product("AB", ascii_uppercase))][:count]),
-    *lengths("targeting.locationIds", 0, 50, lambda count: [str(number) for number in range(count)]),
+    *lengths("targeting.countries", 1, 50, lambda count: sorted(codes())[:count]),
+    *lengths("targeting.locationIds", 1, 50, lambda count: [str(number) for number in range(count)]),
     *lengths("targeting.locationIds", 1, 250, lambda count: ["x" * count]),
     *listed(0, 50, "targeting.keywords", {"text": "shoes", "match": "broad"}),
     *lengths("targeting.keywords", 1, 80, lambda count: [{"text": "x" * count, "match": "phrase"}]),
@@ -140,7 +140,11 @@ def test_existing_creative_id_has_1_to_250_characters():
         ("bid", ["0.000001"], ["", "+1", "0x1"]),
         ("schedule.startAt", ["2028-02-29T00:00:00Z", "2027-03-01T00:00:00.5-0330"], ["2027-03-01", "now", ""]),
         ("schedule.endAt", ["2027-03-01T08:00:01+01:00"], ["2027-04-01T00:00:00", "2027-04-01T24:00:00Z"]),
-        ("targeting.countries", [["US"], [], ["ZZ"]], [["us"], ["USA"], ["U"], ["US\n"], ["ÜS"]]),
+        (
+            "targeting.countries",
+            [["US"], ["ZW", "AX", "XK"]],
+            [["us"], ["USA"], ["U"], ["US\n"], ["ÜS"]],
+        ),
         ("targeting.keywords", [[{"text": "a", "match": "broad"}]], [[{"text": "a", "match": "BROAD"}], [{}]]),
         ("creative.url", ["http://a", "https://u:p@[::1]:80/x?y#z", "app+x://host"], ["shop.example.com", "https://"]),
         (
@@ -248,10 +252,54 @@ def test_null_is_not_left_out(path):
         assert [where for where, _ in issues(form)] == [path]
 
 
+@pytest.mark.parametrize(
+    ("written", "code", "hint"),
+    [
+        ("UK", "unknown_country", "Did you mean GB?"),
+        ("EL", "unknown_country", "Did you mean GR?"),
+        ("uk", "malformed", "such as US."),
+        ("XX", "unknown_country", "such as US."),
+        ("ZZ", "unknown_country", "such as US."),
+        ("EU", "unknown_country", "such as US."),
+    ],
+)
+@pytest.mark.parametrize("path", ["targeting.countries", "platform.locale"])
+def test_a_country_is_a_code_of_iso_3166(path, written, code, hint):
+    value = [written] if path == "targeting.countries" else {"country": written, "language": "en"}
+    where = "targeting.countries.0" if path == "targeting.countries" else "platform.locale.country"
+    for form in forms(brief(path, value)):
+        with pytest.raises(InvalidInput) as refused:
+            read_brief(form)
+        (issue,) = refused.value.issues
+        assert (issue.path, issue.code) == (where, code) and issue.message.endswith(hint)
+
+
+def test_every_country_of_the_standard_is_known():
+    table = (files("tzdata") / "zoneinfo" / "iso3166.tab").read_text()
+    assert codes() == {line[:2] for line in table.splitlines() if line[0] != "#"} and len(codes()) == 249
+    assert not {"UK", "EU", "XK", "XX", "ZZ"} & codes() and {"GB", "GR", "US", "AX", "TW"} <= codes()
+
+
+@pytest.mark.parametrize(
+    "blank", ["   ", "\t\n ", "\u200b" * 3, "\u2060\ufeff\u00ad", "\u3164\u115f\u2800", "\u0301" * 3]
+)
+@pytest.mark.parametrize("path", ["name", "creative.headline", "creative.body", "platform.brandName"])
+def test_a_text_shows_something(path, blank):
+    for form in forms(brief(path, blank)):
+        assert issues(form) == [(path, "blank")]
+    assert read_brief(brief(path, f"{blank}é"))
+
+
+@pytest.mark.parametrize("member", ["countries", "locationIds"])
+def test_an_explicit_empty_geography_is_refused(member):
+    for form in forms(brief(f"targeting.{member}", [])):
+        assert issues(form) == [(f"targeting.{member}", "too_few")]
+
+
 def test_native_targeting_replaces_the_shortcuts():
     native = {"geo_locations": {"cities": [{"key": "1"}]}}
     assert read_brief(BRIEF | {"targeting": {"native": native, "keywords": [{"text": "a"}]}}).targeting.native == native
-    both = BRIEF | {"targeting": {"native": {}, "countries": [], "locationIds": ["1"]}}
+    both = BRIEF | {"targeting": {"native": {}, "countries": ["US"], "locationIds": ["1"]}}
     for form in forms(both):
         assert issues(form) == [("targeting.countries", "conflict"), ("targeting.locationIds", "conflict")]
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from adsunify import schedule
 from adsunify.errors import InvalidInput
-from adsunify.schedule import Digits, held, instant, local_days, utc_text, windows, zone
+from adsunify.schedule import Digits, held, instant, local_days, midnight, utc_text, windows, zone
 
 unhurried = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Apia", "Africa/Cairo", "America/Havana")
@@ -98,6 +98,22 @@ def test_utc_text_has_the_style_of_the_network(style, text):
 def test_utc_text_needs_a_zone():
     with pytest.raises(ValueError, match="names no instant"):
         utc_text(datetime(2027, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("day", "name", "instant_"),
+    [
+        (date(2027, 3, 1), "America/New_York", datetime(2027, 3, 1, 5, tzinfo=UTC)),
+        (date(2027, 3, 1), "Asia/Kathmandu", datetime(2027, 2, 28, 18, 15, tzinfo=UTC)),
+        (date(2027, 4, 30), "Africa/Cairo", datetime(2027, 4, 29, 22, tzinfo=UTC)),  # the day begins at 01:00
+        (date(2026, 11, 1), "America/Havana", datetime(2026, 11, 1, 4, tzinfo=UTC)),  # it has two midnights
+        (date(2018, 11, 4), "America/Sao_Paulo", datetime(2018, 11, 4, 3, tzinfo=UTC)),  # the day begins at 01:00
+    ],
+)
+def test_a_day_begins_at_its_first_instant(day, name, instant_):
+    assert midnight(day, name) == instant_
+    assert instant_.astimezone(ZoneInfo(name)).date() == day
+    assert (instant_ - timedelta(microseconds=1)).astimezone(ZoneInfo(name)).date() == day - timedelta(days=1)
 
 
 @pytest.mark.parametrize(

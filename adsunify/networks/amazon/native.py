@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -80,6 +81,14 @@ STRATEGIES = (DOWN_ONLY, "AUTO_FOR_SALES", "MANUAL", "RULE_BASED")
 PLACEMENTS = ("PLACEMENT_TOP", "PLACEMENT_PRODUCT_PAGE", "PLACEMENT_REST_OF_SEARCH")
 ENABLED, PAUSED, ARCHIVED = "ENABLED", "PAUSED", "ARCHIVED"
 BROAD_MATCH = "BROAD_MATCH"
+# API reference, entity names, which says "selected ranges" of these scripts: their letters.
+_NAME = re.compile(
+    r"[A-Za-z0-9\u00c0-\u017f\u0600-\u06ff\u0900-\u097f\u0b80-\u0bff\u3005\u3040-\u30ff\u4e00-\u9fff"
+    r"""$ "'&()*+,./:;=?|-]*"""
+)
+NAME_CHARACTERS = (
+    "Latin letters, digits, kana, kanji, Devanagari, Tamil, Arabic, blanks and - $ \" ' & ( ) * + , . / : ; = ? |"
+)
 SELLER_NAME, VENDOR_NAME, AD_GROUP_NAME = 128, 116, 255  # characters of a campaign's and an ad group's name
 INELIGIBLE, ELIGIBLE_WITH_WARNING = "INELIGIBLE", "ELIGIBLE_WITH_WARNING"
 ITEM_ERROR = "207 error"
@@ -184,6 +193,11 @@ def id_filter(one: Level | str) -> str:
 def profiles(address: str) -> Request:
     """The profiles of one region. It takes no scope; agencies (DSP) are left out."""
     return Request("GET", f"{address}/v2/profiles", query={"profileTypeFilter": f"{SELLER},{VENDOR}"})
+
+
+def foreign_to_names(name: str) -> bool:
+    """Whether a name has a character that no entity name may have (natively malformedValueError)."""
+    return _NAME.fullmatch(name) is None
 
 
 def profile_name(profile: Mapping[str, Json]) -> str:

@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import start_issues
 from adsunify.errors import InvalidInput, Issue
 from adsunify.network import (
     Account,
@@ -44,6 +45,7 @@ from .native import (
     ITEM_ERROR,
     MANUAL_TARGETING,
     MARKETPLACES,
+    NAME_CHARACTERS,
     PAUSED,
     PERMISSION,
     SELLER,
@@ -52,6 +54,7 @@ from .native import (
     VERSION,
     daily_budget,
     error,
+    foreign_to_names,
     host,
     items,
     limit_issues,
@@ -137,6 +140,7 @@ def _is_known(account: Account) -> bool:
 
 def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     try:
+        yield from start_issues(NETWORK.title, brief, timezone_of(account))
         first, _ = serving_days(account, brief)
     except InvalidInput as problem:
         yield from problem.issues
@@ -156,6 +160,8 @@ def _amounts(account: Account, brief: CampaignBrief, now: datetime | None) -> It
 def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     if brief.name != brief.name.strip():
         yield Issue("name", "invalid", "Amazon Ads takes no name that begins or ends with a blank.")
+    elif foreign_to_names(brief.name):
+        yield Issue("name", "invalid", f"Amazon Ads takes these in a name: {NAME_CHARACTERS}.")
 
 
 _CREATIVE = tuple(

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import start_issues
+from adsunify.countries import KOSOVO
 from adsunify.errors import InvalidInput, Issue
 from adsunify.network import (
     Account,
@@ -31,6 +33,7 @@ from adsunify.network import (
     Metric,
     Network,
     Template,
+    timezone_of,
     words,
 )
 from adsunify.wire import Json, Request, text
@@ -133,7 +136,7 @@ def _name(account: Account, brief: CampaignBrief, now: datetime | None) -> Itera
 
 def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
     try:
-        google.serving_days(account, brief)
+        yield from start_issues(NETWORK.title, brief, timezone_of(account))
     except InvalidInput as problem:
         yield from problem.issues
 
@@ -358,6 +361,7 @@ NETWORK = Network(
     # Google Ads API, segments.date: rows older than 37 months are not available.
     history=History(months=37),
     money="Native amounts are micros, a million to one, as JSON strings.",
+    other_countries=(KOSOVO,),
     templates=TEMPLATES,
     extras=(
         Extra("loginCustomerId", "The manager that the account is reached through: digits."),

@@ -81,12 +81,6 @@ def serving_days(brief: CampaignBrief) -> tuple[date, date | None]:
     return local_days(brief.schedule.start, brief.schedule.end, ZONE)
 
 
-def midnight(moment: datetime) -> bool:
-    """Whether a day of Eastern time begins at this instant."""
-    local = moment.astimezone(zone(ZONE))
-    return (local.hour, local.minute, local.second, local.microsecond) == (0, 0, 0, 0)
-
-
 def days_between(first: Json, last: Json) -> int | None:
     """How many days a budget runs, both included (unverified); None where its dates are none."""
     try:

@@ -15,6 +15,7 @@ from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnrea
 from adsunify.marks import Mark
 from adsunify.network import Account, Level, currency_of, level, native_amount
 from adsunify.reading import ask, optional, settled
+from adsunify.schedule import midnight
 from adsunify.steps import (
     Action,
     Binding,
@@ -138,8 +139,8 @@ def _link(brief: CampaignBrief) -> Step:
 def _warnings(brief: CampaignBrief, targeting: Body) -> Iterator[str]:
     if not targeting.get("locations"):
         yield EVERYWHERE
-    start, end = brief.schedule.start, brief.schedule.end
-    if not outbrain.midnight(start) or (end is not None and not outbrain.midnight(end)):
+    end = brief.schedule.end
+    if end is not None and end != midnight(outbrain.today(end), outbrain.ZONE):
         first, last = outbrain.serving_days(brief)
         until = "without an end" if last is None else f"through {last}"
         yield f"Outbrain keeps whole days of US Eastern time: it serves from 00:00 of {first} {until}."

@@ -15,6 +15,8 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import start_issues
+from adsunify.countries import KOSOVO
 from adsunify.errors import Issue
 from adsunify.network import (
     Account,
@@ -84,6 +86,7 @@ def has_content(members: Mapping[str, Json]) -> bool:
 
 
 def _days(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    yield from start_issues(NETWORK.title, brief, outbrain.ZONE)
     first, _ = outbrain.serving_days(brief)
     if now is not None and first < outbrain.today(now):
         yield Issue("schedule.startAt", "past", "Outbrain takes no start before today in US Eastern time.")
@@ -302,6 +305,7 @@ NETWORK = Network(
     # Amplify API, reports: rows carry explicit zeros; a day without a row has no data.
     missing_day="gap",
     money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
+    other_countries=(KOSOVO,),
     templates=TEMPLATES,
     wait=outbrain.wait,
     items=outbrain.items,
