@@ -1,6 +1,7 @@
 """The bodies of the Upgraded Smart+ flow (of the published descriptions).
 
-`objective_type` takes TRAFFIC as well, which the documentation sends and the published enum does not have.
+`objective_type` takes TRAFFIC as well. TikTok's reference (state of 2026-11-23) lists APP_PROMOTION, WEB_CONVERSIONS
+and LEAD_GENERATION only. No source shows that TRAFFIC is refused, so this simulation accepts it (chosen, unverified).
 """
 
 from collections.abc import Mapping
