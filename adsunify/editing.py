@@ -5,12 +5,11 @@ An edit is applied in TABLE order, and locks see the result so far: a strategy c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from types import MappingProxyType
-from typing import Literal, TypeVar
+from typing import Literal
 
 from attrs import field, frozen
 
@@ -30,12 +29,10 @@ from .network import (
 )
 from .schedule import instant, local_days, utc_text, zone
 from .steps import Change, Kind, Risk
-from .wire import Json, loads, put, read
+from .wire import Json, loads, parts, put, read
 
 BIDS = ("bid", "targetCpa", "bidCeiling")
 """What a bid strategy may hold as a limit."""
-NOTHING: Mapping[str, str] = MappingProxyType({})
-Row = TypeVar("Row")
 Lock = Callable[[Entity, datetime | None], str | None]
 Moment = Callable[[Json], datetime | None]
 
@@ -158,26 +155,22 @@ def edited(
     native: Mapping[str, Json],
     edit: Edit,
     now: datetime | None,
-    content: Mapping[str, str] = NOTHING,
 ) -> Edited:
-    """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields (``content``:
-    member to field). Raises InvalidInput with all issues, ProviderUnreadable for an entity of another shape; nothing is
-    rounded upward."""
-    named = {content[name]: name for name in edit.creative if name in content}
+    """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields.
+
+    Raises InvalidInput with all issues, ``no_change`` for a field that has the value already; ProviderUnreadable for an
+    entity of another shape. Nothing is rounded upward.
+    """
+    content = {f"creative.{name}": name for name in edit.creative}
+    named = {row.field: content[row.path] for row in network.edits if row.level == kind and row.path in content}
+    named.pop("", None)
     wanted = {**edit.fields, **{field_: edit.creative[name] for field_, name in named.items()}}
     table = settings_of(network, kind)
     now = local_time(account, now)
     known = {setting.field for setting in table}
-    issues = [
-        Issue(
-            f"fields.{name}",
-            "not_supported",
-            f"{network.title} lets a {kind} change these: {', '.join(sorted(known))}.",
-        )
-        for name in wanted
-        if name not in known
-    ]
+    issues = [unknown_field(network, kind, name, f"fields.{name}") for name in wanted if name not in known]
     result: dict[str, Json] = {}
+    amounts: dict[str, str] = {}
     changes: list[Change] = []
     current = deepcopy(dict(native))
     for setting in table:
@@ -198,18 +191,85 @@ def edited(
         except InvalidInput as problem:
             issues.extend(problem.issues)
             continue
+        if setting.unit == "money":
+            same = [amounts[pointer] for pointer in members if pointer in amounts]
+            if same:
+                issues.append(Issue(path, "conflict", f"fields.{same[0]} is the same amount; give only one of them."))
+                continue
+            amounts |= dict.fromkeys(members, setting.field)
         for pointer, new in members.items():
             try:
                 put(current, pointer, new)
             except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
                 raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
         result.update(members)
-        after = shown(network, account, setting, current)
-        changes.append(Change(setting.field, before, after, exact))
+        change = Change(setting.field, before, shown(network, account, setting, current), exact)
+        try:
+            if wanted[setting.field] == "":  # natively another value may stand for none
+                require_change(Change(setting.field, before, None), path)
+            changes.append(require_change(change, path))
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
     refuse(_as_sent(issue, named) for issue in issues)
     if "bidStrategy" in wanted:
         changes += _let_go(network, account, table, native, current, now)
     return Edited(result, tuple(changes))
+
+
+def unknown_field(network: Network, kind: Kind, name: str, path: str) -> Issue:
+    """The refusal of a field that the level does not have: which one to use for a native amount, or all there are."""
+    own = settings_of(network, kind)
+    native = level(network, kind).native
+    accepted = ", ".join(sorted(setting.field for setting in own))
+    plain = Issue(path, "not_supported", f"{network.title} has these fields on the level {native}: {accepted}.")
+    if any(setting.field == name for setting in network.settings):
+        return plain
+    for settings in (own, network.settings):
+        fields = dict.fromkeys(
+            setting.field if setting in own else f"{setting.field} of the {level(network, setting.level).native}"
+            for setting in settings
+            if setting.unit == "money" and not isinstance(setting.lock, str) and name in _spellings(setting)
+        )
+        if fields:
+            message = (
+                f"This is {network.title}'s own name. An edit takes the amount in major units of the account's "
+                f'currency ("12.50"), under the name {" or ".join(fields)}.'
+            )
+            return Issue(path, "unknown_field", message)
+    return plain
+
+
+def _spellings(setting: Setting) -> frozenset[str]:
+    """The native names of a setting's amount, and the amount's native pointer joined by dots."""
+    if not isinstance(setting.native, str) or not setting.native:
+        return frozenset(setting.spellings)
+    names = parts(setting.native)
+    return frozenset((*setting.spellings, names[-1], ".".join(names)))
+
+
+def require_change(change: Change, path: str, essence: Callable[[Json], Json] = lambda value: value) -> Change:
+    """The change itself. Raises InvalidInput ``no_change`` where it leaves everything as it is.
+
+    ``essence`` leaves out of a native value what a write does not set.
+    """
+    if _comparable(essence(change.before)) == _comparable(essence(change.after)):
+        raise refused(path, "no_change", "This is how it is already; leave it out, or name another value.")
+    return change
+
+
+def _comparable(value: Json) -> object:
+    """A value without what makes no difference: the order and number of a list's items, empty members, time zones."""
+    if isinstance(value, Mapping):
+        members = {name: _comparable(one) for name, one in value.items()}
+        return frozenset((name, one) for name, one in members.items() if one is not None) or None
+    if isinstance(value, list | tuple):
+        return frozenset(map(_comparable, value)) or None
+    if isinstance(value, str) and value:
+        try:
+            return instant(value) if "T" in value else value
+        except InvalidInput:
+            return value
+    return None if value == "" else value
 
 
 def _let_go(
@@ -249,59 +309,6 @@ def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
     return issue if name is None else issue._replace(path=f"creative.{name}")
 
 
-Part = tuple[Mapping[str, Json], Sequence[Change]]
-
-
-def together(parts: Iterable[Callable[[], Part]]) -> tuple[dict[str, Json], list[Change]]:
-    """What the parts of an edit (fields, targeting, creative) become in one body, and every change.
-
-    Raises InvalidInput with the issues of all parts at once.
-    """
-    body: dict[str, Json] = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for part in parts:
-        try:
-            changed, told = part()
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        body |= changed
-        changes += told
-    refuse(issues)
-    return body, changes
-
-
-def targeted(
-    network: str, parts: Mapping[str, Row], wanted: Mapping[str, Json], lay: Callable[[str, Row, Json, str], Change]
-) -> list[Change]:
-    """The changes of an edit's targeting: ``lay`` lays one part over what stands there, by its name, its row of
-    ``parts``, its value, and the path to name in a refusal. Raises InvalidInput with the issues of all parts at once.
-    """
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name not in parts:
-            issues.append(Issue(path, "not_supported", f"{network} takes these: {', '.join(parts) or 'none'}."))
-            continue
-        try:
-            changes.append(lay(name, parts[name], value, path))
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-    refuse(issues)
-    return changes
-
-
-def identities(network: str, items: Sequence[Mapping[str, Json]], path: str) -> list[str]:
-    """The ids of an edit's places or interests, each once; InvalidInput for a radius around one."""
-    for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            message = f"{network} takes no radius around a place of its catalog."
-            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
-    return list(dict.fromkeys(str(item["id"]) for item in items))
-
-
 def started(moment: Moment, member: str) -> Lock:
     """The lock of a start: once it has passed. ``moment`` reads what the network writes there."""
 
@@ -331,12 +338,6 @@ def misplaced_end(
     elif any(moved.values()) and start is not None and end is not None and end <= start:
         at = "fields.endAt" if moved["endAt"] else "fields.startAt"
         yield Issue(at, "order", "The end has to come after the start.")
-
-
-def needs_change(body: Mapping[str, Json]) -> None:
-    """Raise InvalidInput for an edit that changes nothing."""
-    if not body:
-        raise refused("fields", "required", "Name at least one thing to change.")
 
 
 def payload_issues(network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
@@ -417,7 +418,7 @@ def _native(
             raise refused(path, "choice", f"{setting.field} is true or false.")
         return plain == "true"
     if setting.unit == "list":
-        found = _listed(plain)
+        found = [str(one) for one in value] if isinstance(value, list | tuple) else _listed(plain)
         current = shown(network, account, setting, native)
         if isinstance(current, list) and found == _listed(",".join(map(str, current))):
             return current  # what is shown, written back: its texts may have commas

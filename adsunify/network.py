@@ -260,6 +260,8 @@ class Setting:
     units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
     entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
     ``zero``: natively, an amount of 0 says that there is none. ``offered``: which of the choices an entity takes.
+    ``spellings``: native names of an amount that ``native`` does not show, so that an edit that uses one can be told
+    which field to use. The field itself never carries a native unit.
     """
 
     level: Kind
@@ -274,10 +276,29 @@ class Setting:
     longest: int = 0
     clears: bool = False
     zero: bool = False
+    spellings: tuple[str, ...] = ()
     lock: str | Callable[[Entity, datetime | None], str | None] | None = None
     read: Callable[[Entity, Account], Json] | None = None
     write: Callable[[Json, Entity, Account], Mapping[str, Json]] | None = None
     note: str = ""
+
+
+@frozen(eq=False)
+class EditMember:
+    """What an edit of a level does with a member of ``targeting`` or ``creative``; without a row it is refused.
+
+    ``path``: ``targeting.locations``; a row with a ``reason`` refuses its member, or the whole part where the path is
+    ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
+    counts; ``type_of`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
+    does not say), and ``radius`` which types take an item's ``radiusKm``.
+    """
+
+    level: Kind
+    path: str
+    field: str = ""
+    type_of: Callable[[str], str | None] | None = None
+    radius: tuple[str, ...] = ()
+    reason: str = ""
 
 
 @frozen(eq=False)
@@ -396,6 +417,7 @@ class Network:
     errors: tuple[ErrorRule, ...]
     missing_day: MissingDay
     history: History | None = None
+    edits: tuple[EditMember, ...] = ()
     money: str = ""
     reports: bool = False
     other_countries: tuple[str, ...] = ()

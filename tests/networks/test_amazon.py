@@ -449,7 +449,7 @@ def test_bidding_is_merged() -> None:
 
 
 def test_dates_may_be_bare_and_are_cleared_by_nothing() -> None:
-    made = edit({"startAt": "2026-12-05", "endAt": ""})
+    made = edit({"startAt": "2026-12-05", "endAt": ""}, endDate="2026-12-31")
     assert made.steps[0].request.body["campaigns"][0] == {
         "campaignId": "11",
         "startDate": "2026-12-05",

@@ -436,7 +436,7 @@ def test_targeting_is_laid_over_the_whole() -> None:
         "locations": [{"id": "Locality:9", "name": "Berlin"}],
         "genders": ["female"],
         "ageMin": 20,
-        "ageMax": 65,
+        "ageMax": 60,
         "devices": [],
     }
     made = edited("adGroup", GROUP, targeting=wanted)
@@ -446,7 +446,10 @@ def test_targeting_is_laid_over_the_whole() -> None:
         "locality": {"include": ["9"]},
         "gender": {"include": ["F"]},
         "minAge": {"include": ["20"]},
+        "maxAge": {"include": ["60"]},
     }
+    without_end = edited("adGroup", GROUP | {"targeting": {"maxAge": {"include": ["60"]}}}, targeting={"ageMax": 65})
+    assert without_end.steps[0].request.body["targeting"] == {"maxAge": {"include": []}}
     made = edited("campaign", CAMPAIGN, targeting={"locations": [{"id": "FR", "name": "France"}]})
     assert made.steps[0].request.body["targeting"]["countryOrRegion"] == {"include": ["FR"]}
 
@@ -467,7 +470,7 @@ def test_targeting_is_laid_over_the_whole() -> None:
         ("adGroup", GROUP, {"targeting": {"ageMin": 40, "ageMax": 30}}, "targeting.ageMin"),
         ("adGroup", GROUP, {"targeting": {"devices": [{"id": "ANDROID", "name": "A"}]}}, "targeting.devices.0.id"),
         ("ad", AD, {"fields": {"creativeId": "6"}}, "fields.creativeId"),
-        ("ad", AD, {"targeting": {"genders": ["male"]}}, "targeting.genders"),
+        ("ad", AD, {"targeting": {"genders": ["male"]}}, "targeting"),
     ],
 )
 def test_edits_that_are_refused(kind: Any, entity: dict[str, Any], parts: dict[str, Any], path: str) -> None:

@@ -100,12 +100,12 @@ def test_a_changed_strategy_takes_its_amount_in_the_same_edit() -> None:
 
 def test_the_same_strategy_keeps_what_it_holds() -> None:
     native = campaign(biddingStrategyType="TARGET_SPEND", targetSpend={"cpcBidCeilingMicros": "900000"})
-    assert refused(lambda: of_campaign(native, fields={"bidStrategy": "targetSpend"})) == [("fields", "nothing_to_do")]
+    assert refused(lambda: of_campaign(native, fields={"bidStrategy": "targetSpend"})) == [
+        ("fields.bidStrategy", "no_change")
+    ]
     made = of_campaign(native, fields={"bid": Percentage("decrease", Decimal(50))})
     assert only(made, "campaign", "update")[0]["targetSpend"] == {"cpcBidCeilingMicros": "450000"}
-    assert refused(lambda: of_campaign(native, fields={"bid": "1", "bidCeiling": "2"})) == [
-        ("fields.bidCeiling", "conflict")
-    ]
+    assert refused(lambda: of_campaign(native, fields={"bid": "1", "bidCeiling": "2"})) == [("fields.bid", "conflict")]
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_texts_are_replaced_whole_and_pins_stay() -> None:
     assert operations_of(made) == [
         {
             "adOperation": {
-                "updateMask": "responsiveSearchAd.path1,responsiveSearchAd.headlines,finalUrls",
+                "updateMask": "responsiveSearchAd.headlines,responsiveSearchAd.path1,finalUrls",
                 "update": {
                     "resourceName": f"{ROOT}/ads/61001",
                     "responsiveSearchAd": {

@@ -173,8 +173,13 @@ def test_targeting_is_read_merged_and_written_whole() -> None:
         ("adGroup", {"locations": [{"id": "5", "name": "?"}]}, {"targeting.locations.0.id"}),
         (
             "adGroup",
-            {"locations": [{"id": "region:5", "name": "R", "radiusKm": 20}], "languages": [{"id": "en", "name": "E"}]},
-            {"targeting.locations.0.radiusKm", "targeting.languages"},
+            {"locations": [{"id": "5", "name": "R"}], "languages": [{"id": "en", "name": "E"}]},
+            {"targeting.locations.0.id", "targeting.languages"},
+        ),
+        (
+            "adGroup",
+            {"locations": [{"id": "region:5", "name": "R", "radiusKm": 20}]},
+            {"targeting.locations.0.radiusKm"},
         ),
         ("adGroup", {"locations": [{"id": "city:5", "name": "R", "radiusKm": 81}]}, {"targeting.locations.0.radiusKm"}),
     ],
@@ -189,7 +194,7 @@ def test_an_ad_can_be_given_another_creative() -> None:
     assert made.steps[0].request.body == {"creative": {"creative_id": "77"}}
     assert made.steps[0].changes[0].before == "6103"
     assert "review" in made.warnings[0]
-    assert edit_issues("ad", ad, creative={"headline": "New"}) == {"creative"}
+    assert edit_issues("ad", ad, creative={"headline": "New"}) == {"creative.headline"}
     assert edit_issues("adGroup", AD_SET, creative={"existingId": "77"}) == {"creative"}
     assert edit_issues("ad", ad) == {"fields"}
 

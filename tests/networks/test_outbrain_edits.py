@@ -187,9 +187,13 @@ def test_targetings_that_are_refused(targeting: dict[str, Any]) -> None:
     assert path.startswith(f"targeting.{next(iter(targeting))}")
 
 
-@pytest.mark.parametrize("name", ["excludedLocations", "browsers", "operatingSystems"])
-def test_an_empty_text_clears_a_list(name: str) -> None:
-    made = edited(**{name: ""})
+@pytest.mark.parametrize(
+    ("name", "held"),
+    [("excludedLocations", [{"id": OTHER}]), ("browsers", ["CHROME"]), ("operatingSystems", ["ANDROID"])],
+)
+def test_an_empty_text_clears_a_list(name: str, held: list[Any]) -> None:
+    targeting = campaign()["targeting"] | {name: held}
+    made = planned(Edit({name: ""}), campaign_=campaign(targeting=targeting))
     assert made.steps[0].request.body["targeting"][name] == []
     assert made.steps[0].changes[0].after == []
 
@@ -260,7 +264,7 @@ def test_only_pending_links_have_content_to_edit() -> None:
     approved = {"approvalStatus": {"status": "Approved", "isEditable": False}}
     with pytest.raises(InvalidInput, match="locked"):
         of_link(Edit({"headline": "New"}), **approved)
-    assert of_link(Edit({"status": "paused"}), **approved).steps
+    assert of_link(Edit({"status": "paused"}), enabled=True, **approved).steps
 
 
 def test_a_refusal_names_the_member_that_was_sent() -> None:

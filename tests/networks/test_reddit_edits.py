@@ -96,7 +96,6 @@ def refused(kind: Any, edit: Edit, **now: Any) -> set[str]:
         ("adGroup", {"endAt": ""}, {"end_time": None}, "low"),
         ("adGroup", {"startAt": "2026-12-02T09:00:00+01:00"}, {"start_time": "2026-12-02T08:00:00Z"}, "low"),
         ("adGroup", {"pixelId": "a2_p2"}, {"conversion_pixel_id": "a2_p2"}, "low"),
-        ("adGroup", {"dayparting": ""}, {"schedule": None}, "low"),
         ("ad", {"url": "https://shop.example/"}, {"click_url": "https://shop.example/"}, "low"),
         ("ad", {"previewExpiry": "2026-12-02T09:00:00Z"}, {"preview_expiry": "2026-12-02T09:00:00Z"}, "low"),
     ],
@@ -104,6 +103,11 @@ def refused(kind: Any, edit: Edit, **now: Any) -> set[str]:
 def test_fields(kind: Any, fields: dict[str, Any], body: dict[str, Any], risk: str) -> None:
     made, changed = edited(kind, Edit(fields))
     assert (changed, made.risk, made.warnings) == (body, risk, ())
+
+
+def test_dayparting_is_taken_away() -> None:
+    window = {"start_day": 0, "start_hour": 8, "end_day": 0, "end_hour": 20}
+    assert edited("adGroup", Edit({"dayparting": ""}), schedule=[window])[1] == {"schedule": None}
 
 
 def test_a_budget_of_the_campaign() -> None:

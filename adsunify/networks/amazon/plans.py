@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import cache
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, local_time, risk_of
+from adsunify.edits import check_edit
 from adsunify.errors import Issue, refuse, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
@@ -293,18 +294,10 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _misplaced(edit: Edit) -> Iterator[Issue]:
-    if edit.targeting:
-        reason = "keywords are a level of their own, and geography is the profile's marketplace"
-        yield Issue("targeting", "not_supported", f"Amazon Ads: {reason}.")
-    if edit.creative:
-        yield Issue("creative", "not_supported", "Amazon Ads: the listing is the creative.")
-
-
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields of the unified vocabulary, laid beside what stands there now."""
     one = level(NETWORK, kind)
-    refuse(_misplaced(edit))
+    check_edit(NETWORK, kind, edit)
     entity = yield from reads.editable(account, kind, entity_id)
     change = edited(NETWORK, account, kind, entity.native, edit, now)
     changed: dict[str, Json] = {}
@@ -330,7 +323,7 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         )
     ]
     risk = risk_of(NETWORK, kind, change.changes)
-    return planned(NETWORK.code, "edit", account.native_id, steps if changed else [], warnings, risk)
+    return planned(NETWORK.code, "edit", account.native_id, steps, warnings, risk)
 
 
 # -- preflight ----------------------------------------------------------------------------------------------------

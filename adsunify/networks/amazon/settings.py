@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Setting
+from adsunify.network import Account, EditMember, Entity, Setting
+from adsunify.statuses import KINDS
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
@@ -127,6 +128,12 @@ SETTINGS = (
     Setting("ad", "asin", "/asin", lock=_FINAL),
     Setting("ad", "campaignId", "/campaignId", lock=_FINAL),
     Setting("ad", "adGroupId", "/adGroupId", lock=_FINAL),
+)
+_NO_TARGETING = "keywords are a level of their own, and geography is the profile's marketplace"
+EDITS = tuple(
+    EditMember(kind, part, reason=reason)
+    for kind in KINDS
+    for part, reason in (("targeting", _NO_TARGETING), ("creative", "the listing is the creative"))
 )
 
 

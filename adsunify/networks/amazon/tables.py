@@ -65,7 +65,7 @@ from .native import (
     serving_days,
     unit,
 )
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import eligibility, found_products, products, wrong_keywords
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -356,6 +356,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

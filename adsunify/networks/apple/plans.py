@@ -9,6 +9,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of, settings_of
+from adsunify.edits import check_edit
 from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, settled
@@ -296,9 +297,7 @@ def _edit_warnings(changed: Body) -> Iterator[str]:
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields and targeting of one entity in one write, laid over what it is now."""
     one = level(NETWORK, kind)
-    if edit.creative:
-        fixed = "an ad keeps its creative; create a new ad" if one is AD else "only ads have one, and keep it"
-        raise refused("creative", "not_supported", f"Apple Ads: {fixed}.")
+    check_edit(NETWORK, kind, edit)
     current = yield from reads.editable(account, kind, entity_id)
     changed: Body = {}
     told: list[Change] = []
@@ -318,8 +317,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
             told += parts
     except InvalidInput as problem:
         issues += problem.issues
-    if not (changed or issues):
-        issues.append(Issue("fields", "required", "Name at least one thing to change."))
     refuse(issues)
     does = f"Change {', '.join(change.field for change in told)} of the {CALLED[kind]} {entity_id}."
     step = _update(account, one, entity_id, does, changed, told=told)

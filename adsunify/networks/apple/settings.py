@@ -8,13 +8,14 @@ from functools import partial
 
 from adsunify.editing import misplaced_end
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Setting, words
+from adsunify.network import Account, EditMember, Entity, Setting, words
 from adsunify.schedule import held
+from adsunify.statuses import KINDS
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
 from . import native as apple
-from .targeting import COUNTRIES, INCLUDE, not_native
+from .targeting import COUNTRIES, INCLUDE, kind_of, not_native
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -86,7 +87,11 @@ ANOTHER_AD = "create a new ad"
 SETTINGS = (
     _name("campaign"),
     Setting(
-        *("campaign", "budget", "/dailyBudget/value/amount", "money"), period="daily", lock=_gone, write=_write_budget
+        *("campaign", "budget", "/dailyBudget/value/amount", "money"),
+        spellings=("dailyBudget",),
+        period="daily",
+        lock=_gone,
+        write=_write_budget,
     ),
     _time("campaign", "startAt", "startTime"),
     _time("campaign", "endAt", "endTime"),
@@ -124,6 +129,13 @@ SETTINGS = (
     _name("ad"),
     _status("ad"),
     *(Setting("ad", name, f"/{name}", lock=ANOTHER_AD) for name in words("adGroupId creativeId")),
+)
+_KEEPS = "an ad keeps its creative; create a new ad"
+EDITS = (
+    EditMember("campaign", "targeting.locations", "countries", type_of=lambda location: "country"),
+    *(EditMember("adGroup", f"targeting.{name}", type_of=kind_of) for name in ("locations", "excludedLocations")),
+    *(EditMember("adGroup", f"targeting.{name}") for name in ("devices", "genders", "ageMin", "ageMax")),
+    *(EditMember(kind, "creative", reason=_KEEPS) for kind in KINDS),
 )
 
 

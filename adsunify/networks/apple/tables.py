@@ -38,7 +38,7 @@ from adsunify.network import (
 from adsunify.wire import Json, Request, Response, text
 
 from . import native as apple
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import (
     COUNTRIES,
     INCLUDE,
@@ -358,6 +358,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

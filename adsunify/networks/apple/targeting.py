@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief, Keyword
-from adsunify.editing import identities, targeted
+from adsunify.edits import identities, targeted
 from adsunify.errors import refused
 from adsunify.network import words
 from adsunify.steps import Change, Kind
@@ -25,6 +25,12 @@ HOURS = 7 * 24
 _PLACE = re.compile(rf"({'|'.join(PLACES)}):([0-9]{{1,18}})").fullmatch
 _COUNTRY = re.compile(r"[A-Z]{2}").fullmatch
 _DIGITS = re.compile(r"[0-9]{1,19}").fullmatch
+
+
+def kind_of(location: str) -> str | None:
+    """The type of place that a location's id names, as the catalog spells it."""
+    found = _PLACE(location)
+    return None if found is None else found[1]
 
 
 def _number(lowest: int, highest: int) -> Callable[[str], object]:
@@ -134,7 +140,7 @@ def _ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> li
     for index, item in enumerate(items):
         if not fits(item["id"]):
             raise refused(f"{path}.{index}.id", "invalid", f"Apple Ads: this is written {form}.")
-    return identities("Apple Ads", items, path)
+    return identities(items)
 
 
 def _countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
@@ -205,7 +211,7 @@ def merged(kind: Kind, targeting: Json, wanted: Mapping[str, Json]) -> tuple[dic
         after = {dimension: native[dimension] for dimension in new if dimension in native}
         return Change(name, before or None, after or None)
 
-    changes = targeted("Apple Ads on this level", PARTS.get(kind, {}), wanted, lay)
+    changes = targeted(PARTS.get(kind, {}), wanted, lay)
     if {"ageMin", "ageMax"}.intersection(wanted) and (wrong := _ages(native)):
         raise refused("targeting.ageMin", "invalid", f"Apple Ads: {wrong}.")
     return native, changes

@@ -9,7 +9,8 @@ from functools import partial
 from attrs import evolve
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, require_change, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, LookupNeeded, ProviderError, ProviderNotFound, refuse, refused
 from adsunify.marks import Mark
 from adsunify.network import Account, Level, level, native_amount
@@ -319,25 +320,13 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-PARTS = {name: name for name in ("headline", "body", "url")}
-"""What an edit may name under ``creative`` as well as under ``fields``."""
 IMAGES = {"imageUrl": "image_url", "existingId": "file_id"}
 
 
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    if edit.targeting and kind != CAMPAIGN.kind:
-        yield Issue("targeting", "not_supported", "OpenAI targets on campaigns; edit those.")
-    if edit.creative and kind != AD.kind:
-        yield Issue("creative", "not_supported", "Only ads have a creative; edit those.")
-        return
-    for name, value in edit.creative.items():
-        if name not in PARTS and name not in IMAGES:
-            message = f"A chat card has {', '.join((*PARTS, *IMAGES))}."
-            yield Issue(f"creative.{name}", "not_supported", message)
-        elif name in edit.fields:
-            yield Issue(f"creative.{name}", "conflict", f"fields.{name} says the same; give only one.")
-        elif name == "imageUrl" and (wrong := wrong_url(value)) is not None:
-            yield Issue("creative.imageUrl", "invalid", f"OpenAI: {wrong}.")
+def _image_issues(edit: Edit) -> Iterator[Issue]:
+    """What is wrong with the image of an edit's creative."""
+    if "imageUrl" in edit.creative and (wrong := wrong_url(edit.creative["imageUrl"])) is not None:
+        yield Issue("creative.imageUrl", "invalid", f"OpenAI: {wrong}.")
     if IMAGES.keys() <= edit.creative.keys():
         yield Issue("creative.existingId", "conflict", "Give the image by imageUrl or by existingId.")
 
@@ -348,7 +337,7 @@ Part = tuple[Body, list[Change]]
 def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     # A bid for impressions is edited per thousand, and is natively for a single one.
     network = evolve(NETWORK, unit=openai.unit_of_impressions) if per_thousand(native) else NETWORK
-    done = edited(network, account, kind, native, edit, now, PARTS)
+    done = edited(network, account, kind, native, edit, now)
     body = done.members
     refuse(conflicts(edit, native, body, now))
     return body, list(done.changes)
@@ -371,7 +360,7 @@ def _image(native: Mapping[str, Json], edit: Edit, body: Body) -> tuple[Body, li
     before = card.pop("file_id", None)
     if "existingId" in edit.creative:
         file_id = edit.creative["existingId"]
-        change = Change("existingId", before, file_id)
+        change = require_change(Change("existingId", before, file_id), "creative.existingId")
         return body | {"creative": card | {"file_id": file_id}}, [change], None
     url = edit.creative["imageUrl"]
     return body | {"creative": card}, [Change("imageUrl", before, url)], _upload(url)
@@ -380,7 +369,8 @@ def _image(native: Mapping[str, Json], edit: Edit, body: Body) -> tuple[Body, li
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    refuse(_misplaced(kind, edit))
+    check_edit(NETWORK, kind, edit)
+    refuse(_image_issues(edit))
     native = (yield from entity(account, kind, entity_id)).native
     if native.get("status") == openai.ARCHIVED:
         raise refused("entityId", "locked", f"The {CALLED[kind]} is archived, which is final.")
@@ -388,7 +378,6 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     body, changes = together(partial(part, account, kind, native, edit, now) for part in parts)
     body, told, upload = _image(native, edit, body)
     changes += told
-    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     bindings = () if upload is None else (Binding("/body/creative/file_id", IMAGE, ID),)
     update = _update(one, entity_id, does, body, *bindings, changes=changes)

@@ -9,11 +9,12 @@ from functools import partial
 from adsunify.editing import Edit, misplaced_end
 from adsunify.errors import Issue, refused
 from adsunify.money import major
-from adsunify.network import Account, Entity, Period, Setting, counted
+from adsunify.network import Account, EditMember, Entity, Period, Setting, counted
 from adsunify.refusals import is_web_address
 from adsunify.wire import Json, read
 
 from . import native as openai
+from .targeting import kind_of
 
 Written = Mapping[str, Json]
 
@@ -169,6 +170,7 @@ SETTINGS = (
     _name("campaign"),
     Setting(
         *("campaign", "budget", _budget, "money", _period),
+        spellings=(openai.DAILY_LIMIT, openai.LIFETIME_LIMIT),
         minimum=openai.LEAST_BUDGET,
         lock=_no_budget,
         write=_write_budget,
@@ -211,6 +213,16 @@ SETTINGS = (
     _part("url", "target_url", wrong_url),
     Setting("ad", "ad_group_id", "/ad_group_id", lock=_fixed("make another ad")),
     Setting("ad", "type", "/creative/type", lock=_fixed("make another ad")),
+)
+EDITS = (
+    EditMember("campaign", "targeting.locations", type_of=kind_of),
+    EditMember("campaign", "targeting.devices"),
+    EditMember(
+        *("campaign", "targeting.excludedLocations"),
+        reason=f"{openai.EXCLUDED_LOCATIONS} is described nowhere; give the whole targeting in a native update",
+    ),
+    *(EditMember("ad", f"creative.{name}", name) for name in ("headline", "body", "url")),
+    *(EditMember("ad", f"creative.{name}") for name in ("imageUrl", "existingId")),
 )
 
 

@@ -35,7 +35,7 @@ from adsunify.network import (
 from adsunify.wire import Columns, Json, Request
 
 from . import native as openai
-from .settings import SETTINGS, wrong_body, wrong_title, wrong_url
+from .settings import EDITS, SETTINGS, wrong_body, wrong_title, wrong_url
 from .targeting import FORM, wrong_targeting
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -342,6 +342,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=(*METRICS, *CONVERSION_METRICS),
     errors=ERRORS,

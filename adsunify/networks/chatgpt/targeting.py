@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief
+from adsunify.edits import targeted
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Network
 from adsunify.reading import pages
@@ -32,6 +33,11 @@ def _is_id(value: Json) -> bool:
 
 def _is_country(value: Json) -> bool:
     return isinstance(value, str) and _COUNTRY(value) is not None
+
+
+def kind_of(location: str) -> str | None:
+    """The type of place that a location's id names: only a country's does."""
+    return "country" if _is_country(location) else None
 
 
 def _is_location(value: Json) -> bool:
@@ -145,15 +151,8 @@ def _wanted_places(items: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
 def _issues(wanted: Mapping[str, Json]) -> Iterator[Issue]:
     for name, value in wanted.items():
         path = f"targeting.{name}"
-        if name == "excludedLocations":
-            reason = f"{openai.EXCLUDED_LOCATIONS} is described nowhere; give the whole targeting in a native update"
-            yield Issue(path, "not_supported", f"OpenAI: {reason}.")
-        elif name not in ("locations", "devices"):
-            yield Issue(path, "not_supported", "OpenAI targets by locations and devices (its platforms).")
-        elif not value:
+        if not value:
             yield Issue(path, "required", "Without any, OpenAI would serve everywhere; a native update can clear it.")
-        elif any(one.get("radiusKm") is not None for one in value):
-            yield Issue(path, "not_supported", "OpenAI knows no radius around a location.")
         elif name == "devices" and not all(one["id"] in openai.PLATFORMS for one in value):
             yield Issue(path, "choice", f"OpenAI's platforms are {', '.join(openai.PLATFORMS)}.")
         elif name == "locations" and len(value) > openai.MOST_LOCATIONS:
@@ -164,10 +163,12 @@ def merged(current: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], 
     """The whole targeting with the lists of an edit in place of those that stood there, and the changes in words."""
     refuse(_issues(wanted))
     targeting = written(current)
-    changes: list[Change] = []
-    for name, items in wanted.items():
-        native = "locations" if name == "locations" else "platforms"
-        new = _wanted_places(items) if native == "locations" else {"included": [one["id"] for one in items]}
-        changes.append(Change(f"targeting.{name}", targeting.get(native), new))
+
+    def lay(name: str, native: str, items: Json, path: str) -> Change:
+        new = _wanted_places(items) if name == "locations" else {"included": [one["id"] for one in items]}
+        change = Change(path, targeting.get(native), new)
         targeting[native] = new
+        return change
+
+    changes = targeted({"locations": "locations", "devices": "platforms"}, wanted, lay)
     return targeting, changes

@@ -7,8 +7,9 @@ from datetime import date, datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, local_time, lock_reason, risk_of, settings_of, shown, together
-from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
+from adsunify.editing import Edit, edited, local_time, risk_of
+from adsunify.edits import check_edit, together
+from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount, timezone_of
 from adsunify.reading import ask, settled
 from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
@@ -18,7 +19,7 @@ from . import native as google
 from .reads import editable
 from .settings import conflicts, goal_name
 from .tables import AD, CAMPAIGN, NETWORK
-from .targeting import PARTS, criteria_of, geo_targets, retargeted
+from .targeting import criteria_of, geo_targets, retargeted
 
 NAMES = "resourceNames"
 """The output of every step: the resource names of what was written, in the order of the operations."""
@@ -318,60 +319,12 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-_CREATIVE = ("headlines", "descriptions", "url")
-
-
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    """What an edit of this level cannot hold at all."""
-    if edit.targeting and kind != CAMPAIGN.kind:
-        yield Issue("targeting", "not_supported", "Google Ads: places and languages stand on the campaign; edit that.")
-    elif edit.targeting:
-        for name in edit.targeting:
-            if name not in PARTS:
-                message = f"{name} is not offered for Search campaigns; {', '.join(PARTS)} are."
-                yield Issue(f"targeting.{name}", "not_supported", message)
-    if edit.creative and kind != AD.kind:
-        yield Issue("creative", "not_supported", "Google Ads: the texts stand on the ad; edit that.")
-    elif edit.creative:
-        for name in edit.creative:
-            if name not in _CREATIVE:
-                message = f"A responsive search ad has {', '.join(_CREATIVE)}."
-                yield Issue(f"creative.{name}", "not_supported", message)
-            elif name in edit.fields:
-                yield Issue(f"creative.{name}", "conflict", f"fields.{name} says the same; give only one.")
-    if "bid" in edit.fields:
-        for name in ("targetCpa", "bidCeiling"):
-            if kind == CAMPAIGN.kind and name in edit.fields:
-                yield Issue(f"fields.{name}", "conflict", "fields.bid is the same amount; give only one.")
-
 
 def _fields(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
     """The fields of an edit."""
     done = edited(NETWORK, account, kind, native, edit, now)
     refuse(conflicts(native, _nested(done.native), local_time(account, now)))
     return done.native, done.changes
-
-
-def _texts(account: Account, kind: Kind, native: Mapping[str, Json], edit: Edit, now: datetime | None) -> Written:
-    """The texts and the address of an ad, written as its settings write them."""
-    written: dict[str, Json] = {}
-    changes: list[Change] = []
-    issues: list[Issue] = []
-    for setting in settings_of(NETWORK, kind) if edit.creative else ():
-        name, path = setting.field, f"creative.{setting.field}"
-        if name not in edit.creative or setting.write is None:
-            continue
-        reason = lock_reason(setting, native, now)
-        if reason is not None:
-            issues.append(Issue(path, "locked", f"Google Ads: {name} is locked: {reason}."))
-            continue
-        try:
-            written |= setting.write(edit.creative[name], native, account)
-        except InvalidInput as problem:
-            issues += [Issue(path, one.code, one.message) for one in problem.issues]
-        changes.append(Change(name, shown(NETWORK, account, setting, native), edit.creative[name]))
-    refuse(issues)
-    return written, changes
 
 
 def _nested(written: Mapping[str, Json]) -> dict[str, Json]:
@@ -422,7 +375,7 @@ def _edit_warnings(edit: Edit, changed: Mapping[str, Json]) -> Iterator[str]:
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, places and languages, or texts, in one write, held against what the entity is now."""
-    refuse(_misplaced(kind, edit))
+    check_edit(NETWORK, kind, edit)
     native = (yield from editable(account, kind, entity_id)).native
     criteria: list[Mapping[str, Json]] = []
 
@@ -431,12 +384,9 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
         criteria.extend(made)
         return {}, told
 
-    parts = [partial(part, account, kind, native, edit, now) for part in (_fields, _texts)]
-    written, changes = together([*parts, places])
+    written, changes = together([partial(_fields, account, kind, native, edit, now), places])
     changed = _nested(written)
     operations = [*_operations(account, kind, entity_id, native, changed), *criteria]
-    if not operations:
-        raise refused("fields", "nothing_to_do", "There is nothing to change.")
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     step = _step(account, kind, kind, does, operations, "update", entity_id, changes=changes)
     warnings = list(_edit_warnings(edit, changed))

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Setting
+from adsunify.network import Account, EditMember, Entity, Setting, words
 from adsunify.steps import Kind
 from adsunify.wire import Json, found_at, read, rows, text
 
 from . import native as google
-from .targeting import columns, wrong_descriptions, wrong_headlines, wrong_url
+from .targeting import PARTS, columns, wrong_descriptions, wrong_headlines, wrong_url
 
 Lock = Callable[[Entity, datetime | None], str | None]
 
@@ -97,6 +97,10 @@ ROAS = {
     "TARGET_ROAS": "/campaign/targetRoas/targetRoas",
 }
 CEILING = {"TARGET_SPEND": "/campaign/targetSpend/cpcBidCeilingMicros"}
+
+
+def _names(places: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(place.rpartition("/")[2] for place in places.values()))
 
 
 def _by_strategy(places: Mapping[str, str]) -> Callable[[Entity], str]:
@@ -226,9 +230,18 @@ SETTINGS = (
         read=_strategy,
         write=_write_strategy,
     ),
-    Setting("campaign", "targetCpa", _by_strategy(CPA), "money", lock=_lock(_portfolio, _only(*CPA))),
+    Setting(
+        "campaign", "targetCpa", _by_strategy(CPA), "money", spellings=_names(CPA), lock=_lock(_portfolio, _only(*CPA))
+    ),
     Setting("campaign", "targetRoas", _by_strategy(ROAS), "number", lock=_lock(_portfolio, _only(*ROAS))),
-    Setting("campaign", "bidCeiling", _by_strategy(CEILING), "money", lock=_lock(_portfolio, _only(*CEILING))),
+    Setting(
+        "campaign",
+        "bidCeiling",
+        _by_strategy(CEILING),
+        "money",
+        spellings=_names(CEILING),
+        lock=_lock(_portfolio, _only(*CEILING)),
+    ),
     Setting(
         *("campaign", "bid", _by_strategy(CEILING | CPA), "money"),
         lock=_lock(_portfolio, _only(*CEILING, *CPA)),
@@ -271,6 +284,14 @@ SETTINGS = (
     ),
     Setting("ad", "url", "/adGroupAd/ad/finalUrls", lock=_lock(_other_ad), read=_url, write=_write_url),
     *map(_path, ("path1", "path2")),
+)
+EDITS = (
+    *(EditMember("campaign", f"targeting.{name}") for name in PARTS),
+    *(
+        EditMember("campaign", f"targeting.{name}", reason=f"{name} is not offered for Search campaigns")
+        for name in words("interests excludedInterests devices placements ageMin ageMax genders")
+    ),
+    *(EditMember("ad", f"creative.{name}", name) for name in ("headlines", "descriptions", "url")),
 )
 
 

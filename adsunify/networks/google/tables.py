@@ -39,7 +39,7 @@ from adsunify.network import (
 from adsunify.wire import Json, Request, text
 
 from . import native as google
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import (
     PARTS,
     wrong_countries,
@@ -353,6 +353,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from unicodedata import east_asian_width
 
 from adsunify.brief import CampaignBrief, Keyword
-from adsunify.editing import Edit
+from adsunify.editing import Edit, require_change
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, is_number
 from adsunify.refusals import not_web
@@ -168,9 +168,6 @@ PARTS: Mapping[str, tuple[str, bool, str]] = {
 def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
     """The ids that an edit lists, each once."""
     for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            message = "Google Ads draws a radius around a point, not around a place of the catalog."
-            raise refused(f"{path}.{index}.radiusKm", "not_supported", message)
         if not google.is_digits(str(item["id"]).removeprefix(prefix)):
             raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
     return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
@@ -222,6 +219,7 @@ def retargeted(
     made: list[Mapping[str, Json]] = []
     removed: list[Mapping[str, Json]] = []
     changes: list[Change] = []
+    issues: list[Issue] = []
     campaign = google.resource_name(account, "campaign", campaign_id)
     for name, wanted in _checked(native, edit).items():
         kind, negative, place = PARTS[name]
@@ -237,6 +235,9 @@ def retargeted(
                     raise ProviderUnreadable("A criterion of the campaign has no id.")
                 gone = google.resource_name(account, "campaignCriterion", campaign_id, own)
                 removed.append(google.operation("campaignCriterion", remove=gone))
-        if set(now) != set(wanted):
-            changes.append(Change(name, list(now), wanted))
+        try:
+            changes.append(require_change(Change(name, list(now), wanted), f"targeting.{name}"))
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+    refuse(issues)
     return [*made, *removed], changes

@@ -10,7 +10,8 @@ from functools import cache, partial
 from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, currency_of, level
 from adsunify.reading import optional, settled
@@ -352,8 +353,6 @@ def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit
 def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     if not edit.targeting:
         return {}, ()
-    if kind != CAMPAIGN.kind:
-        raise refused("targeting", "not_supported", "LinkedIn targets on its campaigns: edit the ad group.")
     current = entity.get("targetingCriteria")
     if wrong_criteria(current) is not None or not isinstance(current, Mapping):
         raise ProviderUnreadable("LinkedIn: the campaign's targeting criteria are not of a known form.")
@@ -365,12 +364,10 @@ def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: dat
     """Fields and targeting of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
     entity_id = linkedin.own_id(one, entity_id)
-    if edit.creative:
-        raise refused("creative", "not_supported", "LinkedIn: the content belongs to the post; create another ad.")
+    check_edit(NETWORK, kind, edit)
     current = yield from editable(account, kind, entity_id)
     parts = (_fields, _targeting)
     body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
-    needs_change(body)
     window = "A campaign's days have to lie inside its group's: LinkedIn refuses the edit otherwise."
     warnings = (window,) if "runSchedule" in body else ()
     does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."

@@ -8,11 +8,12 @@ from functools import partial
 
 from adsunify.editing import Edit
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Period, Setting, counted, words
+from adsunify.network import Account, EditMember, Entity, Period, Setting, counted, words
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
 from . import native as linkedin
+from .targeting import AGE_PARTS, urn_type
 
 ACCOUNT_TYPE = "accountType"
 """What :func:`reads.editable` adds to a group: the account's type, on which locks depend."""
@@ -164,6 +165,7 @@ SETTINGS = (
         "spendCap",
         "/totalBudget/amount",
         "money",
+        spellings=("totalBudget",),
         clears=True,
         lock=_not_enterprise,
         write=_write_cap,
@@ -171,7 +173,12 @@ SETTINGS = (
     ),
     *_locked("campaign", "account objectiveType budgetOptimization", _FIXED),
     Setting("adGroup", "name", "/name", lock=_fixed),
-    Setting("adGroup", "budget", _budget, "money", _period, lock=_no_budget, write=_write_budget),
+    Setting(
+        *("adGroup", "budget", _budget, "money", _period),
+        spellings=("dailyBudget", "totalBudget"),
+        lock=_no_budget,
+        write=_write_budget,
+    ),
     *_dates("adGroup"),
     Setting(
         "adGroup",
@@ -184,7 +191,16 @@ SETTINGS = (
         write=_write_strategy,
         note="Leaving automated delivery (MAX_...) needs a bid in the same edit.",
     ),
-    Setting("adGroup", "bid", "/unitCost/amount", "money", zero=True, lock=_no_bid, write=_write_bid),
+    Setting(
+        "adGroup",
+        "bid",
+        "/unitCost/amount",
+        "money",
+        zero=True,
+        spellings=("unitCost",),
+        lock=_no_bid,
+        write=_write_bid,
+    ),
     Setting(
         "adGroup",
         "creativeSelection",
@@ -200,6 +216,14 @@ SETTINGS = (
     Setting("ad", "name", "/name", longest=linkedin.CREATIVE_NAME, lock=_fixed),
     *_locked("ad", "campaign content.reference", "the content belongs to the post; create another ad"),
     Setting("ad", "leadgenCallToAction", "/leadgenCallToAction", lock="it is shown only"),
+)
+EDITS = (
+    *(
+        EditMember("adGroup", f"targeting.{name}", type_of=urn_type)
+        for name in ("locations", "excludedLocations", "languages", "interests", "excludedInterests")
+    ),
+    *(EditMember("adGroup", f"targeting.{name}") for name in ("genders", *AGE_PARTS)),
+    EditMember("ad", "creative", reason="the content belongs to the post; create another ad"),
 )
 
 

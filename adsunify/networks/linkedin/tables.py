@@ -36,7 +36,7 @@ from adsunify.network import (
 from adsunify.wire import MAX_NUMBER_CHARACTERS, Columns, Json, Request, Response, read, text
 
 from . import native as linkedin
-from .settings import SETTINGS, window_issues
+from .settings import EDITS, SETTINGS, window_issues
 from .targeting import wrong_criteria
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -439,6 +439,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
+from adsunify.editing import require_change
+from adsunify.edits import targeted
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
 from adsunify.network import Network
 from adsunify.reading import optional
@@ -143,12 +145,16 @@ AGES: Mapping[tuple[int, int], str] = {
 AGE_FACET = f"{linkedin.FACET_URN}ageRanges"
 
 
+def urn_type(urn: str) -> str | None:
+    """What a URN is of: urn:li:geo:1 of ``geo``."""
+    names = urn.split(":")
+    return names[2] if urn.startswith("urn:li:") and len(names) > 3 else None
+
+
 def _urns(items: Json, criteria: Mapping[str, Json], path: str) -> list[str]:
     for index, item in enumerate(items):
         if not item["id"].startswith("urn:li:"):
             raise refused(f"{path}.{index}.id", "invalid", "LinkedIn names what it targets by URNs, urn:li:...")
-        if item.get("radiusKm") is not None:
-            raise refused(f"{path}.{index}.radiusKm", "not_supported", "LinkedIn targets no radius around a place.")
     return [item["id"] for item in items]
 
 
@@ -220,37 +226,30 @@ def merged(criteria: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[di
     native = dict(criteria)
     changes: list[Change] = []
     issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        try:
-            if name in INCLUDED:
-                facet, part = INCLUDED[name]
-                before, values = found_at(native, f"/include/and/*/or/{facet}/*"), part(value, native, path)
-                native = _including(native, facet, values)
-            elif name in EXCLUDED:
-                facet, part = EXCLUDED[name]
-                before, values = found_at(native, f"/exclude/or/{facet}/*"), part(value, native, path)
-                native = _excluding(native, facet, values)
-            elif name in AGE_PARTS:
-                continue
-            else:
-                accepted = ", ".join([*INCLUDED, *EXCLUDED, *AGE_PARTS])
-                issues.append(Issue(path, "not_supported", f"LinkedIn takes these: {accepted}."))
-                continue
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, before, values))
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        nonlocal native
+        facet, part = row
+        values = part(value, native, path)
+        if name in INCLUDED:
+            before, native = found_at(native, f"/include/and/*/or/{facet}/*"), _including(native, facet, values)
+        else:
+            before, native = found_at(native, f"/exclude/or/{facet}/*"), _excluding(native, facet, values)
+        return Change(name, before, values)
+
+    try:
+        changes += targeted({**INCLUDED, **EXCLUDED}, wanted, lay)
+    except InvalidInput as problem:
+        issues.extend(problem.issues)
     ages = {name: wanted[name] for name in AGE_PARTS if name in wanted}
     if ages:
         try:
             values = _ages(ages, native)
+            change = Change(" and ".join(ages), found_at(native, f"/include/and/*/or/{AGE_FACET}/*"), values)
+            changes.append(require_change(change, f"targeting.{next(iter(ages))}"))
+            native = _including(native, AGE_FACET, values)
         except InvalidInput as problem:
             issues.extend(problem.issues)
-        else:
-            before = found_at(native, f"/include/and/*/or/{AGE_FACET}/*")
-            native = _including(native, AGE_FACET, values)
-            changes.append(Change(" and ".join(ages), before, values))
     if not issues and (wrong := wrong_criteria(native)):
         issues.append(Issue("targeting", "invalid", f"LinkedIn would not take the changed criteria: {wrong}."))
     refuse(issues)

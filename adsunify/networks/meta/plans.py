@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, require_change, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, level, native_amount
 from adsunify.reading import maybe, settled
@@ -246,8 +247,6 @@ def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit
 def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     if not edit.targeting:
         return {}, ()
-    if kind != "adGroup":
-        raise refused("targeting", "not_supported", "Meta targets on ad sets; edit those of this campaign.")
     current = need(entity, "/targeting", "ad set")
     if not isinstance(current, Mapping):
         raise ProviderUnreadable("The ad set's targeting is no object.")
@@ -258,21 +257,17 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
 def _swap(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     if not edit.creative:
         return {}, ()
-    if kind != "ad":
-        raise refused("creative", "not_supported", "Meta's ads have the creatives; edit an ad.")
-    if set(edit.creative) != {"existingId"}:
-        raise refused("creative", "not_supported", "A creative's content is fixed: make a new one, name it existingId.")
     creative = edit.creative["existingId"]
     change = Change("creative.existingId", text(entity, "/creative/id"), creative)
-    return {"creative": {"creative_id": creative}}, (change,)
+    return {"creative": {"creative_id": creative}}, (require_change(change, "creative.existingId"),)
 
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
+    check_edit(NETWORK, kind, edit)
     current = yield from editable(account, kind, entity_id)
     parts = (_fields, _targeting, _swap)
     body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
-    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {CALLED[kind]} {entity_id}."
     warnings = ("The ad goes to review again with its new creative.",) if "creative" in body else ()
     step = _change(kind, entity_id, does, body, changes=changes)

@@ -9,11 +9,12 @@ from decimal import Decimal
 from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import major, units
-from adsunify.network import Account, Entity, Period, Setting, counted, is_number
+from adsunify.network import Account, EditMember, Entity, Period, Setting, counted, is_number
 from adsunify.schedule import held
 from adsunify.wire import Json, read, text
 
 from . import native as meta
+from .targeting import PARTS, kind_of
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -107,9 +108,10 @@ def _write_categories(value: Json, entity: Entity, account: Account) -> dict[str
 # -- the table ----------------------------------------------------------------------------------------------------
 
 FIXED = "it is fixed after creation"
+BUDGETS = ("daily_budget", "lifetime_budget")
 SETTINGS = (
     Setting("campaign", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("campaign", "budget", _budget, "money", period_of, minimum=_least, lock=_on_ad_sets),
+    Setting("campaign", "budget", _budget, "money", period_of, spellings=BUDGETS, minimum=_least, lock=_on_ad_sets),
     Setting("campaign", "spendCap", "/spend_cap", "money", note="The account has a floor for a campaign's spend cap."),
     Setting("campaign", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES, lock=_on_ad_sets),
     Setting(
@@ -122,7 +124,7 @@ SETTINGS = (
     Setting("campaign", "objective", "/objective", lock=FIXED),
     Setting("campaign", "buying_type", "/buying_type", lock=FIXED),
     Setting("adGroup", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
-    Setting("adGroup", "budget", _budget, "money", period_of, minimum=_least, lock=_on_campaign),
+    Setting("adGroup", "budget", _budget, "money", period_of, spellings=BUDGETS, minimum=_least, lock=_on_campaign),
     Setting("adGroup", "startAt", "/start_time", "instant", lock=_started, read=_start, write=_write_start),
     Setting("adGroup", "endAt", "/end_time", "instant", clears=True, read=_end, write=_write_end),
     Setting("adGroup", "bidStrategy", "/bid_strategy", "choice", choices=meta.STRATEGIES),
@@ -138,6 +140,15 @@ SETTINGS = (
     Setting("adGroup", "campaign_id", "/campaign_id", lock=FIXED),
     Setting("ad", "name", "/name", longest=meta.NAME_LENGTH, lock=_gone),
     Setting("ad", "adset_id", "/adset_id", lock=FIXED),
+)
+EDITS = (
+    *(
+        EditMember("adGroup", f"targeting.{name}", type_of=kind_of, radius=("city",))
+        for name in ("locations", "excludedLocations")
+    ),
+    *(EditMember("adGroup", f"targeting.{name}") for name in PARTS if not name.lower().endswith("locations")),
+    EditMember("ad", "creative.existingId"),
+    EditMember("ad", "creative", reason="a creative's content is fixed: make a new one, and name it existingId"),
 )
 
 

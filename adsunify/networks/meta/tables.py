@@ -45,7 +45,7 @@ from adsunify.refusals import not_web
 from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
 
 from . import native as meta
-from .settings import SETTINGS, least_budget, too_short
+from .settings import EDITS, SETTINGS, least_budget, too_short
 from .targeting import PARTS, beneficiary, category_countries, misplaced, no_overlap, not_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -347,6 +347,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import targeted
+from adsunify.edits import targeted
 from adsunify.errors import Issue, refuse, refused
 from adsunify.network import Account
 from adsunify.steps import Change
@@ -67,6 +67,12 @@ def targeting_of(brief: CampaignBrief) -> dict[str, Json]:
 def _add(places: dict[str, Json], location: str, **beside: Json) -> None:
     kind, _, key = location.partition(":")
     places.setdefault(PLACES[kind], []).append(key if kind in PLAIN_PLACES else {"key": key, **beside})
+
+
+def kind_of(location: str) -> str | None:
+    """The type of place that a location's id names."""
+    kind = location.partition(":")[0]
+    return kind if kind in PLACES else None
 
 
 def misplaced(locations: Iterable[str]) -> str | None:
@@ -173,8 +179,6 @@ def _radius(item: Mapping[str, Json], path: str) -> dict[str, Json]:
     radius = item.get("radiusKm")
     if radius is None:
         return {}
-    if not item["id"].startswith("city:"):
-        raise refused(path, "not_supported", "Meta takes a radius around a city only.")
     least, most = CITY_RADIUS
     if radius != int(radius) or not least <= radius <= most:
         raise refused(path, "out_of_range", f"Meta takes a radius of {least} to {most} whole kilometers.")
@@ -233,6 +237,17 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 }
 
 
+IDENTIFYING = ("id", "key", "radius", "distance_unit")
+
+
+def _identifying(value: Json) -> Json:
+    """A native value without the names that Meta adds to places and interests when it is read."""
+    if isinstance(value, Mapping):
+        named = "id" in value or "key" in value
+        return {name: _identifying(one) for name, one in value.items() if not named or name in IDENTIFYING}
+    return [_identifying(one) for one in value] if isinstance(value, list) else value
+
+
 def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     native = dict(targeting)
@@ -245,7 +260,7 @@ def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[d
             native[member] = new
         return Change(name, before, new)
 
-    changes = targeted("Meta", PARTS, wanted, lay)
+    changes = targeted(PARTS, wanted, lay, _identifying)
     issues: list[Issue] = []
     least, most = native.get("age_min"), native.get("age_max")
     if isinstance(least, int) and isinstance(most, int) and least > most:

@@ -11,6 +11,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, Edited, edited, local_time, risk_of
+from adsunify.edits import check_edit
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, refuse, refused
 from adsunify.marks import Mark
 from adsunify.network import Account, Level, currency_of, level, native_amount
@@ -271,24 +272,7 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-CREATIVE = {"headline": "headline", "body": "description", "imageUrl": "image"}
-"""The content of an edit, by the setting that it is."""
 BUDGET_FIELDS = ("budgetType", "budget", "pacing", "dailyTarget", "startAt", "endAt")
-
-
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    if edit.targeting and kind != CAMPAIGN.kind:
-        yield Issue("targeting", "not_supported", "Outbrain targets on campaigns; edit those.")
-    if edit.creative and kind != AD.kind:
-        yield Issue("creative", "not_supported", "Outbrain: only promoted links have content; edit those.")
-    for name in edit.targeting:
-        if name in edit.fields:
-            yield Issue(f"targeting.{name}", "conflict", f"fields.{name} says it, too; give only one.")
-    for name in edit.creative if kind == AD.kind else ():
-        if name not in CREATIVE:
-            yield Issue(f"creative.{name}", "not_supported", f"Outbrain changes these: {', '.join(CREATIVE)}.")
-        elif CREATIVE[name] in edit.fields:
-            yield Issue(f"creative.{name}", "conflict", f"fields.{CREATIVE[name]} says it, too; give only one.")
 
 
 def _after(before: Mapping[str, Json], native: Mapping[str, Json]) -> Body:
@@ -368,7 +352,7 @@ def _named(changes: Sequence[Change]) -> str:
 
 def _edit_link(account: Account, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     current = yield from reads.editable(account, "ad", entity_id)
-    done = edited(NETWORK, account, "ad", current.native, edit, now, CREATIVE)
+    done = edited(NETWORK, account, "ad", current.native, edit, now)
     body = done.members
     does = f"Change {_named(done.changes)} of the promoted link {entity_id}."
     steps = []
@@ -381,8 +365,7 @@ def _edit_link(account: Account, entity_id: str, edit: Edit, now: datetime | Non
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and content, held against what stands there now."""
-    level(NETWORK, kind)
-    refuse(_misplaced(kind, edit))
+    check_edit(NETWORK, kind, edit)
     eastern = evolve(account, timezone=outbrain.ZONE)  # all dates of Outbrain are of this zone
     one = _edit_link if kind == AD.kind else _edit_campaign
     return (yield from one(eastern, entity_id, edit, now))

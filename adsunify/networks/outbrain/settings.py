@@ -10,11 +10,11 @@ from typing import Any
 
 from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Period, Setting, currency_of, is_number
+from adsunify.network import Account, EditMember, Entity, Period, Setting, currency_of, is_number
 from adsunify.wire import Json, Response, read, text
 
 from . import native as outbrain
-from .targeting import BROWSERS, LANGUAGE, PLACES, PLATFORMS, SYSTEMS, ids_of, interests_of
+from .targeting import BROWSERS, LANGUAGE, PARTS, PLACES, PLATFORMS, SYSTEMS, ids_of, interests_of
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -160,6 +160,12 @@ SETTINGS = (
     _content("logo", "/logoMetadata/url", write=lambda value, entity, account: {"/logoMetadata": {"url": value}}),
     Setting("ad", "url", "/url", lock="a link keeps its address; make a new one"),
     Setting("ad", "bid", "/cpc", lock="the bid is the campaign's; links have cpcAdjustment, to be changed natively"),
+)
+_CONTENT = {"headline": "headline", "body": "description", "imageUrl": "image"}
+EDITS = (
+    *(EditMember("campaign", f"targeting.{name}", {"devices": "platforms"}.get(name, name)) for name in PARTS),
+    *(EditMember("campaign", f"targeting.{name}", reason=_NOT_OFFERED) for name in ("ageMin", "ageMax", "genders")),
+    *(EditMember("ad", f"creative.{name}", field) for name, field in _CONTENT.items()),
 )
 
 

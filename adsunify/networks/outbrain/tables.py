@@ -37,7 +37,7 @@ from adsunify.network import (
 from adsunify.wire import Json, Request, Response, rows
 
 from . import native as outbrain
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import PARTS, PLATFORMS, unknown_countries
 from .targeting import wrong_native as wrong_targeting
 
@@ -299,6 +299,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

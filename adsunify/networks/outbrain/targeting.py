@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import identities, targeted
+from adsunify.edits import identities, targeted
 from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import Network, words
 from adsunify.reading import ask
@@ -197,7 +197,7 @@ def merged(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dic
 
     def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
         member, part = row
-        changed[member] = part(identities("Outbrain", value, path), path)
+        changed[member] = part(identities(value), path)
         return Change(name, current.get(member), changed[member])
 
-    return changed, targeted("Outbrain", PARTS, wanted, lay)
+    return changed, targeted(PARTS, wanted, lay)

@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import ask, settled
@@ -29,7 +30,7 @@ from adsunify.wire import Flow, Json, Request, read, text
 
 from . import native as pinterest
 from .reads import editable
-from .settings import ONLY_PIN, conflicts
+from .settings import conflicts
 from .tables import AD, AD_GROUP, AIMS, CAMPAIGN, KEYWORD, NETWORK
 from .targeting import creative_type, merged, targeting_of
 
@@ -289,8 +290,6 @@ def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit
 def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
     if not edit.targeting:
         return {}, ()
-    if kind != AD_GROUP.kind:
-        raise refused("targeting", "not_supported", "Pinterest targets on ad groups; edit those of this campaign.")
     if entity.get("status") == pinterest.ARCHIVED:
         raise refused("targeting", "locked", "Pinterest: the ad group is archived.")
     current = read(entity, "/targeting_spec") or {}
@@ -300,19 +299,13 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
     return {"targeting_spec": spec}, changes
 
 
-def _content(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
-    if edit.creative:
-        raise refused("creative", "not_supported", f"Pinterest: {ONLY_PIN}.")
-    return {}, ()
-
-
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields and targeting of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
+    check_edit(NETWORK, kind, edit)
     current = yield from editable(account, kind, entity_id)
-    parts = (_fields, _targeting, _content)
+    parts = (_fields, _targeting)
     body, changes = together(partial(part, account, kind, current.native, edit, now) for part in parts)
-    needs_change(body)
     does = f"Change {', '.join(change.field for change in changes)} of the {one.native} {entity_id}."
     uncapped = "bid_in_micro_currency" in body and body["bid_in_micro_currency"] is None
     risk: Risk = "spend" if uncapped else risk_of(NETWORK, kind, changes)

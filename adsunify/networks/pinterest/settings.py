@@ -8,11 +8,13 @@ from functools import partial
 
 from adsunify.editing import Lock, misplaced_end, shown_instant, started
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Period, Setting, words
+from adsunify.network import Account, EditMember, Entity, Period, Setting, words
 from adsunify.refusals import is_web_address, not_web
+from adsunify.statuses import KINDS
 from adsunify.wire import Json, dumps, loads, read
 
 from . import native as pinterest
+from .targeting import PARTS, kind_of
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -166,6 +168,7 @@ SETTINGS = (
     Setting("campaign", "name", "/name", longest=pinterest.NAME_LENGTH, lock=_archived),
     Setting(
         *("campaign", "budget", _cap, "money", period_of),
+        spellings=("daily_spend_cap", "lifetime_spend_cap"),
         lock=_or_archived(_no_cap),
         note="A budget keeps its period; a daily one is raised by 1.00 or more.",  # (unverified) both
     ),
@@ -251,6 +254,11 @@ SETTINGS = (
         write=_write_address("clickTrackingUrl", "click_tracking_url"),
     ),
     *(Setting("ad", name, f"/{name}", lock="only draft ads") for name in words("pin_id creative_type")),
+)
+EDITS = (
+    *(EditMember("adGroup", f"targeting.{name}", type_of=kind_of) for name in ("locations", "excludedLocations")),
+    *(EditMember("adGroup", f"targeting.{name}") for name in PARTS if not name.lower().endswith("locations")),
+    *(EditMember(kind, "creative", reason=ONLY_PIN) for kind in KINDS),
 )
 
 

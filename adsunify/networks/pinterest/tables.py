@@ -43,7 +43,7 @@ from adsunify.refusals import not_web
 from adsunify.wire import Json, Request, Response, rows
 
 from . import native as pinterest
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import PARTS, misplaced, not_native, wrong_keywords
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -384,6 +384,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from adsunify.brief import CampaignBrief, Keyword
-from adsunify.editing import targeted
+from adsunify.edits import targeted
 from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import maybe
@@ -20,6 +20,14 @@ from . import native as pinterest
 LOCATION = re.compile(r"[A-Z]{2}|[0-9]+").fullmatch
 GEO = re.compile(r"[A-Z]{2}-.+").fullmatch
 _POSTAL, _REGION = re.compile(r"US-[0-9]{5}").fullmatch, re.compile(r"US-[A-Z]+").fullmatch
+
+
+def kind_of(location: str) -> str | None:
+    """The type of place that a location's id names."""
+    if LOCATION(location):
+        return "country" if location.isalpha() else "metro"
+    return "postal" if _POSTAL(location) else "region" if _REGION(location) else None
+
 
 YOUNGEST, OLDEST = 18, 65
 AND_OLDER = "65+"  # of MAXIMUM_AGE only
@@ -156,9 +164,6 @@ Part = Callable[[Json, str], dict[str, Json]]
 
 def _places(suffix: str) -> Part:
     def part(items: Json, path: str) -> dict[str, Json]:
-        for index, item in enumerate(items):
-            if item.get("radiusKm") is not None:
-                raise refused(f"{path}.{index}.radiusKm", "not_supported", "Pinterest targets no radius.")
         ids = [item["id"] for item in items]
         if wrong := misplaced(ids):
             raise refused(path, "invalid", f"Pinterest: {wrong}.")
@@ -212,7 +217,7 @@ def merged(targeting: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[d
         native.update({member: held for member, held in new.items() if held is not None})
         return Change(name, _shown(before), _shown(new))
 
-    changes = targeted("Pinterest", PARTS, wanted, lay)
+    changes = targeted(PARTS, wanted, lay)
     issues: list[Issue] = []
     if wrong := placeless(native):
         issues.append(Issue("targeting.locations", "required", f"Pinterest: {wrong}."))

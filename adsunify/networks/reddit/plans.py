@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, settings_of, together
+from adsunify.editing import Edit, edited, risk_of, settings_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderError, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import maybe, pages, settled
@@ -253,29 +254,11 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 
 # -- edit ---------------------------------------------------------------------------------------------------------
 
-CREATIVE = {"existingId": "existingId", "url": "url"}
-"""Members of an edit's ``creative`` that are fields of an ad."""
-
-
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    if edit.targeting and kind != AD_GROUP.kind:
-        yield Issue("targeting", "not_supported", "Reddit targets on ad groups; edit those.")
-    if edit.creative and kind != AD.kind:
-        yield Issue("creative", "not_supported", "Reddit's ads have the creative; edit an ad.")
-        return
-    for name in edit.creative:
-        if name not in CREATIVE:
-            message = f"Reddit: what the post says is fixed. An ad takes these: {', '.join(CREATIVE)}."
-            yield Issue(f"creative.{name}", "not_supported", message)
-        elif name in edit.fields:
-            yield Issue(f"creative.{name}", "conflict", f"fields.{name} says it too.")
-
-
 Part = tuple[Body, Changes]
 
 
 def _fields(account: Account, kind: Kind, entity: Mapping[str, Json], edit: Edit, now: datetime | None) -> Part:
-    done = edited(NETWORK, account, kind, entity, edit, now, CREATIVE)
+    done = edited(NETWORK, account, kind, entity, edit, now)
     body = done.members
     refuse(conflicts(entity, body, now))
     return body, done.changes
@@ -294,11 +277,10 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and post of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    refuse(_misplaced(kind, edit))
+    check_edit(NETWORK, kind, edit)
     current = yield from editable(account, kind, entity_id)
     parts = (_fields, _targeting)
     body, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)
-    needs_change(body)
     warnings = [EVERYWHERE] if "targeting" in body and everywhere(body["targeting"]) else []
     warnings += ["The ad goes to review again with its new post."] if "post_id" in body else []
     does = f"Change {', '.join(change.field for change in told)} of the {one.native} {entity_id}."

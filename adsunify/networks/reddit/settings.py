@@ -8,10 +8,11 @@ from functools import partial
 
 from adsunify.editing import Lock, misplaced_end, started
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Entity, Period, Setting
+from adsunify.network import Account, EditMember, Entity, Period, Setting
 from adsunify.wire import Json, dumps, loads, read
 
 from . import native as reddit
+from .targeting import PARTS
 
 Write = Callable[[Json, Entity, Account], Mapping[str, Json]]
 
@@ -271,6 +272,11 @@ SETTINGS = (
         note="The ad goes to review again with another post.",
     ),
     *(Setting("ad", name, f"/{name}", lock=READ_ONLY) for name in ("ad_group_id", "campaign_id")),
+)
+EDITS = (
+    *(EditMember("adGroup", f"targeting.{name}") for name in PARTS),
+    *(EditMember("ad", f"creative.{name}", name) for name in ("existingId", "url")),
+    EditMember("ad", "creative", reason="what the post says is fixed; name another post (existingId), or the url"),
 )
 
 

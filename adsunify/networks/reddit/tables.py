@@ -36,7 +36,7 @@ from adsunify.network import (
 from adsunify.wire import Json, Request, Response, text
 
 from . import native as reddit
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import not_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -309,6 +309,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.editing import identities, targeted
+from adsunify.edits import identities, targeted
 from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import words
 from adsunify.steps import Change
@@ -110,7 +110,7 @@ Part = Callable[[Json, str], Json]
 
 def _ids(member: str) -> Part:
     def part(items: Sequence[Json], path: str) -> Json:
-        found = identities("Reddit", items, path)
+        found = identities(items)
         if wrong := _wrong_list(member, found):
             raise refused(path, "invalid", f"Reddit: {wrong}.")
         return found
@@ -149,4 +149,4 @@ def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json]
         before, native[member] = native.get(member), part(value, path)
         return Change(name, before, native[member])
 
-    return native, targeted("Reddit", PARTS, wanted, lay)
+    return native, targeted(PARTS, wanted, lay)

@@ -7,7 +7,8 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Level, level, native_amount
 from adsunify.reading import settled
@@ -280,14 +281,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    if edit.targeting and kind != AD_SQUAD.kind:
-        yield Issue("targeting", "not_supported", "Snapchat targets on ad squads; edit those.")
-    if edit.creative:
-        fixed = "an ad keeps its creative; make a new ad" if kind == AD.kind else "only ads have one, and keep it"
-        yield Issue("creative", "not_supported", f"Snapchat: {fixed}.")
-
-
 Part = tuple[Body, Changes]
 
 
@@ -308,11 +301,10 @@ def _targeting(account: Account, kind: Kind, entity: Mapping[str, Json], edit: E
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields and targeting of one entity in one write, held against what it is now."""
     one = level(NETWORK, kind)
-    refuse(_misplaced(kind, edit))
+    check_edit(NETWORK, kind, edit)
     current = yield from reads.editable(account, kind, entity_id)
     parts = (_fields, _targeting)
     changed, told = together(partial(part, account, kind, current.native, edit, now) for part in parts)
-    needs_change(changed)
     step = _update(
         one,
         entity_id,

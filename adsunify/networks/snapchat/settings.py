@@ -8,12 +8,13 @@ from functools import partial
 
 from adsunify.editing import misplaced_end, started
 from adsunify.errors import Issue
-from adsunify.network import Account, Entity, Period, Setting, words
+from adsunify.network import Account, EditMember, Entity, Period, Setting, words
 from adsunify.schedule import held
 from adsunify.steps import Kind
 from adsunify.wire import Json
 
 from . import native as snap
+from .targeting import PARTS, kind_of
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -97,6 +98,7 @@ SETTINGS = (
     _end("adGroup"),
     Setting(
         *("adGroup", "budget", _budget, "money", period_of),
+        spellings=("daily_budget_micro", "lifetime_budget_micro"),
         minimum=snap.LEAST_BUDGET,
         lock=_on_campaign,
         note="A daily budget stays daily, a lifetime budget lifetime.",
@@ -124,6 +126,11 @@ SETTINGS = (
         Setting("ad", name, f"/{name}", lock=f"{FIXED}; make a new ad")
         for name in words("creative_id type ad_squad_id")
     ),
+)
+EDITS = (
+    *(EditMember("adGroup", f"targeting.{name}", type_of=kind_of) for name in ("locations", "excludedLocations")),
+    *(EditMember("adGroup", f"targeting.{name}") for name in PARTS if not name.lower().endswith("locations")),
+    EditMember("ad", "creative", reason="an ad keeps its creative; make a new ad"),
 )
 
 

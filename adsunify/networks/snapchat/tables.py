@@ -38,7 +38,7 @@ from adsunify.network import (
 from adsunify.wire import Json, Request, Response, rows, text
 
 from . import native as snap
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import PARTS, PLACE_FORMS, misplaced, no_overlap, not_native, one_language
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -312,6 +312,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import identities, targeted
+from adsunify.edits import identities, targeted
 from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, refuse, refused
 from adsunify.network import Account, Network
 from adsunify.reading import maybe
@@ -26,6 +26,12 @@ _PLACE = re.compile(r"([a-z]{2})(?::(region|metro|postal):(\S+))?").fullmatch
 
 
 # -- what a brief says --------------------------------------------------------------------------------------------
+
+
+def kind_of(location: str) -> str | None:
+    """The type of place that a location's id names."""
+    found = _PLACE(location)
+    return None if found is None else found[2] or "country"
 
 
 def misplaced(locations: Iterable[str]) -> str | None:
@@ -164,7 +170,7 @@ def _put(targeting: dict[str, Json], member: str, entries: Sequence[Json]) -> No
 
 def _places(operation: str) -> Part:
     def places(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-        found = identities("Snapchat", items, path)
+        found = identities(items)
         for index, location in enumerate(found):
             if wrong := misplaced([location]):
                 raise refused(f"{path}.{index}.id", "invalid", f"Snapchat: {wrong}.")
@@ -185,7 +191,7 @@ def _interests(operation: str) -> Part:
             for one in rows(targeting, "/interests", "targeting")
             if "category_id" not in one or _excludes(one) != (operation == EXCLUDE)
         ]
-        found = identities("Snapchat", items, path)
+        found = identities(items)
         chosen = [{"category_id": found, "operation": operation}] if found else []
         _put(targeting, "interests", [*others, *chosen])
 
@@ -196,7 +202,7 @@ def _devices(items: Sequence[Json], targeting: dict[str, Json], path: str) -> No
     # Entries are alternatives: one that says more than a system cannot be kept beside new ones without widening.
     if any(set(one) - {"os_type"} for one in rows(targeting, "/devices", "targeting")):
         raise refused(path, "conflict", "Snapchat: its devices say more than a system; change targeting natively.")
-    _put(targeting, "devices", [{"os_type": one} for one in identities("Snapchat", items, path)])
+    _put(targeting, "devices", [{"os_type": one} for one in identities(items)])
 
 
 def _demographic(targeting: dict[str, Json], member: str, value: Json) -> None:
@@ -208,7 +214,7 @@ def _demographic(targeting: dict[str, Json], member: str, value: Json) -> None:
 
 
 def _languages(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
-    _demographic(targeting, "languages", identities("Snapchat", items, path))
+    _demographic(targeting, "languages", identities(items))
 
 
 def _genders(items: Sequence[Json], targeting: dict[str, Json], path: str) -> None:
@@ -238,6 +244,19 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 }
 
 
+def _flat(value: Json) -> Json:
+    """Entries of ``geos`` and ``interests`` as one row for each place or category, so that two can be compared."""
+    flat: list[Json] = []
+    for entry in value if isinstance(value, list) else ():
+        members = {"operation": INCLUDE, **entry} if isinstance(entry, Mapping) else {"": entry}
+        lists = [name for name, one in members.items() if isinstance(one, list)]
+        if len(lists) == 1:
+            flat += [{**members, lists[0]: one} for one in members[lists[0]]]
+        else:
+            flat.append(members)
+    return flat
+
+
 def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The whole targeting with the wanted parts laid over it, and each change. Raises InvalidInput with all issues."""
     if not isinstance(targeting, Mapping):
@@ -250,7 +269,7 @@ def merged(targeting: Json, wanted: Mapping[str, Json]) -> tuple[dict[str, Json]
         part(value, native, path)
         return Change(name, before, native.get(member))
 
-    changes = targeted("Snapchat", PARTS, wanted, lay)
+    changes = targeted(PARTS, wanted, lay, _flat)
     refuse(_contradictions(native))
     return native, changes
 

@@ -8,7 +8,8 @@ from datetime import datetime
 from functools import cache, partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, needs_change, risk_of, together
+from adsunify.editing import Edit, edited, require_change, risk_of
+from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, refuse, refused
 from adsunify.marks import Mark
 from adsunify.network import Account, is_number, level, native_amount
@@ -410,8 +411,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-CREATIVE = {"existingId": "existingId", "body": "body", "url": "url"}
-"""Members of an edit's ``creative`` that are fields of an ad."""
 Part = tuple[Body, tuple[Change, ...]]
 
 
@@ -419,32 +418,17 @@ def _creative(
     account: Account, kind: Kind, found: Entity, flow: tiktok.Create, edit: Edit, now: datetime | None
 ) -> Part:
     """The cover; the other members of ``creative`` are fields of the ad."""
-    if not edit.creative:
-        return {}, ()
-    if kind != "ad":
-        raise refused("creative", "not_supported", "TikTok's ads have the creative; edit an ad.")
-    accepted = (*CREATIVE, "imageHash")
-    issues = [
-        Issue(f"creative.{name}", "not_supported", f"TikTok takes these: {', '.join(accepted)}.")
-        for name in edit.creative
-        if name not in accepted
-    ]
-    issues += [
-        Issue(f"creative.{name}", "conflict", f"fields.{name} says it too.")
-        for name in edit.creative
-        if name in edit.fields
-    ]
-    if "imageHash" in edit.creative and flow == tiktok.SMART_PLUS:
-        issues.append(Issue("creative.imageHash", "not_supported", "Change a Smart+ ad's creative_list natively."))
-    refuse(issues)
     if "imageHash" not in edit.creative:
         return {}, ()
+    if flow == tiktok.SMART_PLUS:
+        raise refused("creative.imageHash", "not_supported", "Change a Smart+ ad's creative_list natively.")
     cover = [edit.creative["imageHash"]]
-    return {"image_ids": cover}, (Change("creative.imageHash", found.native.get("image_ids"), cover),)
+    change = Change("creative.imageHash", found.native.get("image_ids"), cover)
+    return {"image_ids": cover}, (require_change(change, "creative.imageHash"),)
 
 
 def _fields(account: Account, kind: Kind, found: Entity, flow: tiktok.Create, edit: Edit, now: datetime | None) -> Part:
-    done = edited(NETWORK, account, kind, found.native, edit, now, CREATIVE if kind == "ad" else {})
+    done = edited(NETWORK, account, kind, found.native, edit, now)
     whole = deepcopy(dict(found.native))
     for pointer, value in done.native.items():
         put(whole, pointer, value)
@@ -457,9 +441,6 @@ def _targeting(
 ) -> Part:
     if not edit.targeting:
         return {}, ()
-    if kind != "adGroup":
-        message = "TikTok targets on ad groups; edit those of this campaign."
-        raise refused("targeting", "not_supported", message)
     spec = read(found.native, "/targeting_spec") if flow == tiktok.SMART_PLUS else found.native
     current = spec if isinstance(spec, Mapping) else {}
     members, changes = retargeted(current, edit.targeting)
@@ -469,13 +450,12 @@ def _targeting(
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields, targeting and creative of one entity in one write, held against what it is now."""
-    level(NETWORK, kind)
+    check_edit(NETWORK, kind, edit)
     found = yield from editable(account, kind, entity_id)
     flow = flow_of(found)
     body, changes = together(
         partial(part, account, kind, found, flow, edit, now) for part in (_creative, _fields, _targeting)
     )
-    needs_change(body)
     refuse([*conflicts(account, kind, {**found.native, **body}, body, now), *beyond_smart(kind, flow, body)])
     if "video_id" in body:
         path = "creative.existingId" if "existingId" in edit.creative else "fields.existingId"

@@ -9,14 +9,16 @@ from decimal import Decimal
 from adsunify.editing import shown_instant, started
 from adsunify.errors import Issue, refused
 from adsunify.money import written
-from adsunify.network import Account, Entity, Period, Setting, is_number, words
+from adsunify.network import Account, EditMember, Entity, Period, Setting, is_number, words
 from adsunify.schedule import held
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
 from . import native as tiktok
+from .targeting import AGE, LOCKED, PARTS
 
 FINAL = "fixed when it is made"
+BIDS = ("bid_price", "conversion_bid_price")
 GONE = "it is deleted"
 SMART = "/ad_text_list"
 
@@ -172,7 +174,14 @@ SETTINGS = (
     ),
     Setting("adGroup", "bidStrategy", "/bid_type", "choice", choices=(tiktok.NO_BID, tiktok.CUSTOM_BID), lock=_own),
     Setting(
-        "adGroup", "bid", _bid, "money", lock=_own, write=_write_bid, note="A bid stays below the budget of a day."
+        "adGroup",
+        "bid",
+        _bid,
+        "money",
+        spellings=BIDS,
+        lock=_own,
+        write=_write_bid,
+        note="A bid stays below the budget of a day.",
     ),
     Setting("adGroup", "pacing", "/pacing", "choice", choices=(tiktok.SMOOTH, tiktok.FAST), offered=_paces, lock=alive),
     # The zone of dayparting is (unverified).
@@ -203,6 +212,12 @@ SETTINGS = (
         choices=(tiktok.USER, tiktok.CENTRE_USER, tiktok.CUSTOM_USER),
         lock=_manual_ad,
     ),
+)
+EDITS = (
+    *(EditMember("adGroup", f"targeting.{name}") for name in (*PARTS, *AGE)),
+    *(EditMember("adGroup", f"targeting.{name}", reason=reason) for name, reason in LOCKED.items()),
+    *(EditMember("ad", f"creative.{name}", name) for name in ("existingId", "body", "url")),
+    EditMember("ad", "creative.imageHash"),
 )
 
 

@@ -40,7 +40,7 @@ from adsunify.refusals import not_web
 from adsunify.wire import Json, Request, Response, identifier, read, text
 
 from . import native as tiktok
-from .settings import SETTINGS, budget_issues, days_of
+from .settings import EDITS, SETTINGS, budget_issues, days_of
 from .targeting import MANUAL_ONLY, PARTS, wrong_native
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -388,6 +388,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from attrs import evolve, frozen
 
 from adsunify.brief import CampaignBrief
+from adsunify.editing import require_change
+from adsunify.edits import targeted
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import ask, pages
@@ -223,9 +225,6 @@ def _refuse(path: str, code: str, message: str) -> InvalidInput:
 
 
 def _locations(items: Json, path: str) -> Json:
-    for index, item in enumerate(items):
-        if item.get("radiusKm") is not None:
-            raise _refuse(f"{path}.{index}.radiusKm", "not_supported", "a location has no radius.")
     if not items:
         raise _refuse(path, "required", "an ad group has at least one location.")
     return [item["id"] for item in items]
@@ -266,27 +265,23 @@ AGE = ("ageMin", "ageMax")
 def retargeted(current: Mapping[str, Json], wanted: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
     """The changed members, and each change in words. Raises InvalidInput with all issues."""
     members: dict[str, Json] = {}
-    changes: list[Change] = []
     issues: list[Issue] = []
-    for name, value in wanted.items():
-        path = f"targeting.{name}"
-        if name in AGE:
-            continue
-        if name not in PARTS:
-            reason = LOCKED.get(name, f"it takes {', '.join([*PARTS, *AGE])}")
-            issues.append(Issue(path, "not_supported", f"TikTok does not take {name}: {reason}."))
-            continue
-        member, part = PARTS[name]
-        try:
-            members[member] = part(value, path)
-        except InvalidInput as problem:
-            issues.extend(problem.issues)
-            continue
-        changes.append(Change(name, current.get(member), members[member]))
+
+    def lay(name: str, row: tuple[str, Part], value: Json, path: str) -> Change:
+        member, part = row
+        members[member] = part(value, path)
+        return Change(name, current.get(member), members[member])
+
+    changes: list[Change] = []
+    try:
+        changes += targeted(PARTS, wanted, lay)
+    except InvalidInput as problem:
+        issues.extend(problem.issues)
     if not wanted.keys().isdisjoint(AGE):
         try:
             members["age_groups"] = _ages(current, wanted)
-            changes.append(Change("age", current.get("age_groups"), members["age_groups"]))
+            change = Change("age", current.get("age_groups"), members["age_groups"])
+            changes.append(require_change(change, next(f"targeting.{name}" for name in AGE if name in wanted)))
         except InvalidInput as problem:
             issues.extend(problem.issues)
     refuse(issues)

@@ -11,6 +11,7 @@ from attrs import evolve
 
 from adsunify.brief import CampaignBrief
 from adsunify.editing import Edit, edited, risk_of
+from adsunify.edits import check_edit
 from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Level, level, whole_units
 from adsunify.reading import settled
@@ -314,13 +315,6 @@ def plan_delete(account: Account, kind: Kind, entity_id: str) -> Flow[Plan]:
 # -- edit ---------------------------------------------------------------------------------------------------------
 
 
-def _misplaced(kind: Kind, edit: Edit) -> Iterator[Issue]:
-    for name in edit.targeting if kind != LINE_ITEM.kind else ():
-        yield Issue(f"targeting.{name}", "not_supported", "X targets on line items; edit those.")
-    if edit.creative:
-        yield Issue("creative", "not_supported", "X cannot swap a post: delete the promoted post and promote another.")
-
-
 def _fields(
     account: Account, kind: Kind, entity_id: str, entity: Mapping[str, Json], edit: Edit, now: datetime | None
 ) -> list[Step]:
@@ -339,9 +333,8 @@ def _fields(
 
 def plan_edit(account: Account, kind: Kind, entity_id: str, edit: Edit, now: datetime | None) -> Flow[Plan]:
     """Fields of one entity in one write; the targeting of a line item in one batch."""
-    level(NETWORK, kind)
-    issues = list(_misplaced(kind, edit))
-    refuse(issues)
+    check_edit(NETWORK, kind, edit)
+    issues: list[Issue] = []
     entity = (yield from reads.entity(account, kind, entity_id)).native
     warnings: list[str] = []
     steps: list[Step] = []

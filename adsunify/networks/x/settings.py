@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from adsunify.errors import Issue
-from adsunify.network import Account, Entity, Period, Setting
+from adsunify.network import Account, EditMember, Entity, Period, Setting
 from adsunify.schedule import instant
+from adsunify.statuses import KINDS
 from adsunify.steps import Kind
 from adsunify.wire import Json, read, text
 
 from . import native as x
+from .targeting import AGE_MEMBERS, PARTS
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -31,11 +33,11 @@ def _period(entity: Entity) -> Period | None:
 
 
 def _without_budget(entity: Entity, now: datetime | None) -> str | None:
-    return f"there is none here yet; set {x.DAILY} or {x.TOTAL}" if _period(entity) is None else None
+    return f"there is none here yet; set {' or '.join(BUDGETS)}" if _period(entity) is None else None
 
 
 def _is_budget(name: str) -> Callable[[Entity, datetime | None], str | None]:
-    """The lock of an amount under its native name: an entity may have a daily budget and a total one beside it."""
+    """The lock of the budget of one period: an entity may have a daily budget and a total one beside it."""
 
     def lock(entity: Entity, now: datetime | None) -> str | None:
         return "it is the budget; edit that" if _held(entity, name) and _budget(entity) == f"/{name}" else None
@@ -63,10 +65,14 @@ def _strategies(entity: Entity) -> Iterator[str]:
 # -- values -------------------------------------------------------------------------------------------------------
 
 
+BUDGETS = {"dailyBudget": x.DAILY, "lifetimeBudget": x.TOTAL}
+"""An entity may have both: ``budget`` is then the daily one."""
+
+
 def _budgets(kind: Kind) -> tuple[Setting, ...]:
     return (
         Setting(kind, "budget", _budget, "money", period=_period, lock=_without_budget),
-        *(Setting(kind, name, f"/{name}", "money", lock=_is_budget(name)) for name in (x.DAILY, x.TOTAL)),
+        *(Setting(kind, field, f"/{name}", "money", lock=_is_budget(name)) for field, name in BUDGETS.items()),
     )
 
 
@@ -127,6 +133,11 @@ SETTINGS = (
     Setting("ad", "tweet_id", "/tweet_id", lock=_FIXED_POST),
     Setting("ad", "entity_status", "/entity_status", lock=_FIXED_POST),
     Setting("ad", "line_item_id", "/line_item_id", lock=_FIXED_POST),
+)
+EDITS = (
+    *(EditMember("adGroup", f"targeting.{name}") for name in (*PARTS, *AGE_MEMBERS)),
+    EditMember("adGroup", "targeting.placements", reason="the placements of a line item are fixed"),
+    *(EditMember(kind, "creative", reason=_FIXED_POST) for kind in KINDS),
 )
 
 

@@ -64,7 +64,7 @@ from .native import (
     unit,
     wait,
 )
-from .settings import SETTINGS
+from .settings import EDITS, SETTINGS
 from .targeting import one_batch, wrong_criteria
 
 # -- levels -------------------------------------------------------------------------------------------------------
@@ -406,6 +406,7 @@ NETWORK = Network(
     levels=LEVELS,
     formats=FORMATS,
     settings=SETTINGS,
+    edits=EDITS,
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,

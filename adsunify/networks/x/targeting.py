@@ -10,6 +10,7 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
+from adsunify.editing import require_change
 from adsunify.errors import InvalidInput, Issue, refuse, refused
 from adsunify.network import Account, Network, words
 from adsunify.reading import ask, pages
@@ -187,9 +188,6 @@ Part = Callable[[Json, Sequence[Criterion], str], list[Criterion]]
 
 def _named(type_: str, operator: str = EQUAL) -> Part:
     def named(items: Json, current: Sequence[Criterion], path: str) -> list[Criterion]:
-        for index, item in enumerate(items):
-            if item.get("radiusKm") is not None:
-                raise refused(f"{path}.{index}.radiusKm", "not_supported", "X takes no radius around a place.")
         return [Criterion(type_, item["id"], operator) for item in items]
 
     return named
@@ -242,29 +240,26 @@ def difference(current: Sequence[Criterion], wanted: Mapping[str, Json]) -> Diff
     changes: list[Change] = []
     issues: list[Issue] = []
 
-    def compare(name: str, held: Sequence[Criterion], aimed: Sequence[Criterion]) -> None:
+    def compare(name: str, path: str, held: Sequence[Criterion], aimed: Sequence[Criterion]) -> None:
         before, after = {one.said for one in held}, {one.said: one for one in aimed}
         made.extend(one for said, one in after.items() if said not in before)
         deleted.extend(one for one in held if one.said not in after)
-        changes.append(Change(name, [one.value for one in held], [one.value for one in after.values()]))
+        change = Change(name, [one.value for one in held], [one.value for one in after.values()])
+        changes.append(require_change(change, path))
 
     for name, value in wanted.items():
         try:
             if name in PARTS:
                 type_, operator, part = PARTS[name]
                 held = [one for one in current if one.type == type_ and one.operator == operator]
-                compare(name, held, part(value, held, f"targeting.{name}"))
-            elif name not in AGE_MEMBERS:
-                reason = "the placements of a line item are fixed" if name == "placements" else "it has none of this"
-                message = f"X: {reason}; it takes {', '.join([*PARTS, *AGE_MEMBERS])}."
-                raise refused(f"targeting.{name}", "not_supported", message)
+                compare(name, f"targeting.{name}", held, part(value, held, f"targeting.{name}"))
         except InvalidInput as problem:
             issues.extend(problem.issues)
     ages = {name: wanted[name] for name in AGE_MEMBERS if wanted.get(name) is not None}
     if ages:
         held = [one for one in current if one.type == AGE]
         try:
-            compare("age", held, _age(ages, held))
+            compare("age", f"targeting.{next(iter(ages))}", held, _age(ages, held))
         except InvalidInput as problem:
             issues.extend(problem.issues)
     if not issues and len(made) + len(deleted) > A_BATCH:

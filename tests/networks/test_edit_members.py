@@ -1,0 +1,320 @@
+"""Every member of an edit, on every network and level: it changes the plan, or it is refused by name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import pytest
+from attrs import evolve
+
+from adsunify.brief import Creative
+from adsunify.change import EditTargeting
+from adsunify.editing import Edit, Percentage, edited, lock_reason, settings_of, shown
+from adsunify.errors import AdsunifyError, InvalidInput
+from adsunify.network import Account, Setting
+from adsunify.networks import ADAPTERS, adapter
+from adsunify.reading import drive
+from adsunify.steps import Kind
+from adsunify.wire import Json, dumps, read
+from tests.contract.cases import Case, Library, own_cases
+from tests.contract.plans import planned_by, shown_plan
+from tests.contract.recorded import Conversation, Unexpected
+
+KINDS = ("campaign", "adGroup", "ad")
+LEVELS = [(code, one.kind) for code in ADAPTERS for one in adapter(code).network.levels if one.kind in KINDS]
+NATIVE_UNITS = re.compile("micro|minor|cents?($|_)", re.IGNORECASE)
+NATIVE_AMOUNTS = {
+    "meta": {
+        "daily_budget": "budget",
+        "lifetime_budget": "budget",
+        "spend_cap": "spendCap",
+        "bid_amount": "bid",
+    },
+    "google": {
+        "amountMicros": "budget",
+        "targetCpaMicros": "targetCpa",
+        "cpcBidCeilingMicros": "bidCeiling",
+        "cpcBidMicros": "bid",
+    },
+    "tiktok": {"bid_price": "bid", "conversion_bid_price": "bid"},
+    "snapchat": {
+        "daily_budget_micro": "budget",
+        "lifetime_budget_micro": "budget",
+        "lifetime_spend_cap_micro": "spendCap",
+        "bid_micro": "bid",
+    },
+    "pinterest": {
+        "daily_spend_cap": "budget",
+        "lifetime_spend_cap": "budget",
+        "budget_in_micro_currency": "budget",
+        "bid_in_micro_currency": "bid",
+    },
+    "linkedin": {"dailyBudget": "budget", "totalBudget": "budget", "unitCost": "bid"},
+    "reddit": {"goal_value": "budget", "spend_cap": "spendCap", "bid_value": "bid"},
+    "amazon": {"defaultBid": "bid"},
+    "x": {
+        "daily_budget_amount_local_micro": "dailyBudget",
+        "total_budget_amount_local_micro": "lifetimeBudget",
+        "bid_amount_local_micro": "bid",
+    },
+    "chatgpt": {
+        "daily_spend_limit_micros": "budget",
+        "lifetime_spend_limit_micros": "budget",
+        "max_bid_micros": "bid",
+    },
+    "apple": {"dailyBudget": "budget"},
+    "outbrain": {"cpc": "bid", "amount": "budget"},
+}
+"""From the networks' documentation: the amounts of a native payload, and the field of an edit for each."""
+
+
+# -- names ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_no_field_of_an_edit_carries_a_native_unit(network: str) -> None:
+    fields = {setting.field for setting in adapter(network).network.settings}
+    assert not {field for field in fields if NATIVE_UNITS.search(field)}
+
+
+@pytest.mark.parametrize(
+    ("network", "name", "field"), [(code, *one) for code, names in NATIVE_AMOUNTS.items() for one in names.items()]
+)
+def test_a_native_amount_is_refused_with_the_field_to_use(network: str, name: str, field: str) -> None:
+    tables = adapter(network).network
+    levels = {one.level for one in tables.settings if one.field == field and one.unit == "money"}
+    for kind, account, native in entities(network):
+        if kind not in levels:
+            continue
+        with pytest.raises(InvalidInput) as refusal:
+            edited(tables, account, kind, native, Edit({name: "50000000"}), None)
+        (issue,) = refusal.value.issues
+        assert (issue.path, issue.code) == (f"fields.{name}", "unknown_field")
+        assert "major units" in issue.message and re.search(rf"\b{field}\b", issue.message), issue.message
+
+
+# -- members ----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def edit_cases(network: str, kind: str) -> tuple[Case, ...]:
+    """The recorded edits of a level that are planned."""
+    wanted = (case for case in own_cases() if case.network == network and case.kind == "edit" and case.refuse is None)
+    return tuple(
+        case for case in wanted if case.input["kind"] == kind and "field" not in case.input.get("edit", {"field": ""})
+    )
+
+
+def outcome(case: Case, edit: Mapping[str, Json]) -> Json:
+    """The plan of the case with this edit in place of its own; or the paths of a refusal, or what it asks besides."""
+    changed = evolve(case, input={**case.input, "edit": edit})
+    try:
+        plan = drive(planned_by(changed, Library()), Conversation(case.network, case.exchange).answer)
+    except Unexpected:  # it is looked up at the network
+        return "asked"
+    except InvalidInput as problem:
+        return {issue.path for issue in problem.issues}
+    return shown_plan(plan)
+
+
+def with_member(edit: Mapping[str, Json], part: str, name: str, value: Json) -> dict[str, Json]:
+    return {**edit, part: {**(edit.get(part) or {}), name: value}}
+
+
+ITEM = {"id": "zz", "name": "Somewhere"}
+SAMPLES: Mapping[str, Json] = {
+    "locations": [ITEM],
+    "excludedLocations": [ITEM],
+    "languages": [ITEM],
+    "interests": [ITEM],
+    "excludedInterests": [ITEM],
+    "devices": [ITEM],
+    "placements": [ITEM],
+    "ageMin": 34,
+    "ageMax": 43,
+    "genders": ["unknown"],
+}
+CREATIVE: Mapping[str, Json] = {
+    "existingId": "424242",
+    "headline": "Another headline",
+    "body": "Another text.",
+    "url": "https://another.example/",
+    "imageUrl": "https://another.example/a.jpg",
+    "imageHash": "another",
+    "headlines": ["Another", "And another", "And a third"],
+    "descriptions": ["Another text.", "And another."],
+}
+
+
+def test_every_member_of_an_edit_has_a_sample() -> None:
+    assert set(SAMPLES) == {member.alias or name for name, member in EditTargeting.model_fields.items()}
+    assert set(CREATIVE) == {member.alias or name for name, member in Creative.model_fields.items()}
+
+
+@pytest.mark.parametrize(("network", "kind"), LEVELS)
+def test_every_member_changes_the_plan_or_is_refused(network: str, kind: str) -> None:
+    for case in edit_cases(network, kind)[:3]:
+        edit = case.input["edit"]
+        before = outcome(case, edit)
+        for part, samples in (("targeting", SAMPLES), ("creative", CREATIVE)):
+            for name, value in samples.items():
+                after = outcome(case, with_member(edit, part, name, value))
+                if isinstance(after, set):
+                    own = {path for path in after if path == part or path.startswith(f"{part}.")}
+                    assert own, (case.id, part, name, after)
+                else:
+                    assert after != before, (case.id, part, name)
+
+
+def items_of(case: Case) -> Iterator[tuple[str, list[Mapping[str, Json]]]]:
+    for name, value in (case.input["edit"].get("targeting") or {}).items():
+        if isinstance(value, list) and value and isinstance(value[0], Mapping):
+            yield name, value
+
+
+ITEMS = [(case, name) for code, kind in LEVELS for case in edit_cases(code, kind) for name, _ in items_of(case)]
+
+
+@pytest.mark.parametrize(("case", "name"), ITEMS, ids=[f"{case.id}-{name}" for case, name in ITEMS])
+def test_every_member_of_an_item_changes_the_plan_or_is_refused(case: Case, name: str) -> None:
+    edit = case.input["edit"]
+    items = dict(items_of(case))[name]
+    plain = [{"id": item["id"], "name": "Somewhere"} for item in items]
+    before = outcome(case, with_member(edit, "targeting", name, plain))
+    assert not isinstance(before, set), before
+    for member, value in (("type", "no such type"), ("radiusKm", 20), ("meta", {"key": "value"}), ("id", "zz")):
+        item = {**plain[0], member: value}
+        after = outcome(case, with_member(edit, "targeting", name, [item, *plain[1:]]))
+        if isinstance(after, set):
+            assert all(path.startswith(f"targeting.{name}") for path in after), after
+            assert member == "id" or f"targeting.{name}.0.{member}" in after, after
+        else:
+            assert after != before, member
+
+
+@pytest.mark.parametrize(
+    ("network", "kind", "location", "right", "wrong"),
+    [
+        ("meta", "adGroup", "country:US", "country", "city"),
+        ("snapchat", "adGroup", "us:region:5", "region", "country"),
+        ("pinterest", "adGroup", "US-CA", "region", "country"),
+        ("linkedin", "adGroup", "urn:li:geo:103644278", "geo", "country"),
+        ("apple", "campaign", "US", "country", "AdminArea"),
+        ("apple", "adGroup", "Locality:20041", "Locality", "AdminArea"),
+        ("chatgpt", "campaign", "US", "country", "city"),
+    ],
+)
+def test_a_type_has_to_be_that_of_the_id(network: str, kind: Kind, location: str, right: str, wrong: str) -> None:
+    case = edit_cases(network, kind)[0]
+    path = "targeting.locations.0.type"
+    for type_, refused in ((right, False), (wrong, True)):
+        items = [{"id": location, "name": "Somewhere", "type": type_}]
+        found = outcome(case, {"targeting": {"locations": items}})
+        assert (isinstance(found, set) and path in found) is refused, found
+
+
+# -- no change --------------------------------------------------------------------------------------------------------
+
+
+@cache
+def entities(network: str) -> tuple[tuple[Kind, Account, Mapping[str, Json]], ...]:
+    """The entities of the recorded settings and edits, as an edit reads them."""
+    found: list[tuple[Kind, Account, Mapping[str, Json]]] = []
+    for case in own_cases():
+        if case.network != network or case.kind not in ("settings", "edit"):
+            continue
+        kind = case.input["kind"]
+        flow = adapter(network).reads.editable(case.account, kind, case.input["entityId"])
+        try:
+            native = drive(flow, Conversation(network, case.exchange).answer).native
+        except (AdsunifyError, Unexpected):  # the case is about an entity that cannot be read
+            continue
+        found.append((kind, case.account, native))
+    return tuple(found)
+
+
+def as_sent(setting: Setting, value: Json) -> Any:
+    """What a caller would send to set a field to the value that is shown; None where nothing says it."""
+    if value is None or value == []:
+        return "" if setting.clears else None
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, list):
+        return dumps(value) if all(isinstance(one, str) for one in value) else None
+    return None if isinstance(value, Mapping) else value
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_a_field_set_to_what_it_is_is_refused(network: str) -> None:
+    tables, tried = adapter(network).network, 0
+    for kind, account, native in entities(network):
+        for setting in settings_of(tables, kind):
+            if network == "chatgpt" and setting.field == "bid":  # its unit depends on the entity: see its own tests
+                continue
+            sent = as_sent(setting, shown(tables, account, setting, native))
+            if sent is None or lock_reason(setting, native, None) is not None:
+                continue
+            with pytest.raises(InvalidInput) as refusal:
+                edited(tables, account, kind, native, Edit({setting.field: sent}), None)
+            codes = {issue.code for issue in refusal.value.issues}
+            tried += codes == {"no_change"}
+            assert {issue.path for issue in refusal.value.issues} == {f"fields.{setting.field}"}
+    assert tried > 2
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
+    tables, codes = adapter(network).network, set()
+    for kind, account, native in entities(network):
+        for setting in settings_of(tables, kind):
+            if setting.unit == "money" and lock_reason(setting, native, None) is None:
+                change = Percentage("increase", Decimal("0.0000000001"))
+                with pytest.raises(InvalidInput) as refusal:
+                    edited(tables, account, kind, native, Edit({setting.field: change}), None)
+                codes |= {issue.code for issue in refusal.value.issues}
+    assert "no_change" in codes and codes <= {"no_change", "no_current_value", "out_of_range", "too_small"}
+
+
+TARGETINGS = {
+    **dict.fromkeys(("meta", "snapchat", "reddit", "apple", "chatgpt"), "/targeting"),
+    "linkedin": "/targetingCriteria",
+    "pinterest": "/targeting_spec",
+}
+"""Where a plan's body holds the whole targeting."""
+RETARGETED = [
+    case
+    for code in TARGETINGS
+    for kind in KINDS
+    for case in edit_cases(code, kind)
+    if (case.input["edit"].get("targeting") or {})
+]
+
+
+@pytest.mark.parametrize("case", RETARGETED, ids=[case.id for case in RETARGETED])
+def test_a_targeting_that_is_written_unchanged_is_refused(case: Case) -> None:
+    wanted = case.input["edit"]["targeting"]
+    plan = drive(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+    body = next(step.request.body for step in plan.steps if step.action == "update")
+    inside = {"snapchat": "/adsquads/0", "reddit": "/data"}.get(case.network, "")
+    current = read(body, f"{inside}{TARGETINGS[case.network]}", None) or read(body, f"/0{TARGETINGS[case.network]}")
+    current = current or read(body, f"/patch/$set{TARGETINGS[case.network]}") or read(body, "/targeting")
+    assert current, body
+    merged = import_module(f"adsunify.networks.{case.network}.targeting").merged
+    kind = (case.input["kind"],) if case.network == "apple" else ()
+    with pytest.raises(InvalidInput) as refusal:
+        merged(*kind, current, wanted)
+    assert {issue.code for issue in refusal.value.issues} == {"no_change"}
+    assert {issue.path.partition(".")[0] for issue in refusal.value.issues} == {"targeting"}
+
+
+@pytest.mark.parametrize(("network", "kind"), LEVELS)
+def test_an_edit_of_nothing_is_refused(network: str, kind: str) -> None:
+    flow = adapter(network).plans.plan_edit(Account(network, "1", "USD", "UTC"), kind, "1", Edit(), None)
+    with pytest.raises(InvalidInput) as refusal:
+        next(flow)
+    assert [issue.code for issue in refusal.value.issues] == ["required"]
