@@ -15,6 +15,7 @@ from pydantic.alias_generators import to_camel
 
 from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
 from .countries import known
+from .currencies import exponent
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
 from .schedule import Digits, held, is_finer, midnight, zone
@@ -282,6 +283,15 @@ def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
             known(code, f"targeting.countries.{position}", network.other_countries)
         except InvalidInput as problem:
             yield from problem.issues
+
+
+def coin_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
+    """A warning for each amount that the network can hold and that is finer than the account's smallest coin."""
+    currency = currency_of(account)
+    digits = exponent(currency, "account.currency")
+    for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):
+        if len(amount.partition(".")[2].rstrip("0")) > digits:
+            yield f"The {name} is finer than the smallest coin of {currency}; {network} may refuse it."
 
 
 def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:

@@ -10,6 +10,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
+from urllib.parse import parse_qsl
 
 from attrs import field, frozen
 
@@ -372,6 +373,12 @@ async def _answer(
     return await send(asked)
 
 
+def _any_order(url: str) -> tuple[str, list[tuple[str, str]]]:
+    """The address and its query parameters, whatever their order."""
+    address, _, query = url.partition("?")
+    return address, sorted(parse_qsl(query, keep_blank_values=True))
+
+
 def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Result:
     """Run a flow from recorded answers: a list of ``{"request": {"method", "url"}, "response": {"status", "body"}}``.
 
@@ -383,7 +390,7 @@ def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Resul
         url = filled(request)
         for index, one in enumerate(recorded):
             wanted = one["request"]
-            if wanted.get("method", request.method) == request.method and wanted["url"] == url:
+            if wanted.get("method", request.method) == request.method and _any_order(wanted["url"]) == _any_order(url):
                 del recorded[index]
                 said = one["response"]
                 body = said.get("body")

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from decimal import Decimal
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.brief import read_brief
 from adsunify.currencies import EXPONENTS
 from adsunify.errors import InvalidInput
 from adsunify.money import major
 from adsunify.network import Account, counted, native_amount
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import dumps, loads
+from adsunify.planning import plan
+from adsunify.reading import answered
+from adsunify.wire import Request, dumps, loads
 
 EVERY = [(network, currency) for network in ADAPTERS for currency in sorted(EXPONENTS)]
 AMOUNTS = st.builds(
@@ -68,3 +74,30 @@ def test_yen_take_no_fraction_elsewhere(network: str) -> None:
     with pytest.raises(InvalidInput):
         native_amount(unit, "100.5")
     assert counted(unit, native_amount(unit, "100")) == 100 * unit.offset
+
+
+@pytest.mark.parametrize("network", ["pinterest", "reddit"])
+def test_an_amount_finer_than_the_coin_warns(network: str) -> None:
+    path = sorted(Path("examples/briefs").glob(f"{network}-*-daily.json"))[0]
+    brief = json.loads(path.read_text())
+    brief["budget"] |= {"amount": "9000.000001", "currency": "JPY"}
+    account = Account(network, "1", "JPY", "Asia/Tokyo")
+    said = "The budget is finer than the smallest coin of JPY"
+    assert any(said in one for one in plan(read_brief(brief), account).warnings)
+    brief["budget"]["amount"] = "9000.0"
+    assert not any(said in one for one in plan(read_brief(brief), account).warnings)
+
+
+def test_linkedin_warns_that_its_group_is_active() -> None:
+    payload = {"name": "Autumn", "status": "ACTIVE"}
+    flow = adapter("linkedin").plans.plan_native_create(Account("linkedin", "1", "EUR"), "campaign", payload, None)
+    (warning,) = answered(flow, []).warnings
+    assert "the group is ACTIVE from its creation" in warning
+
+
+def test_a_recorded_look_up_is_found_whatever_the_order_of_its_query() -> None:
+    def flow() -> Any:
+        return (yield Request("GET", "https://api.example/x", query={"b": "2", "a": "1"}))
+
+    said = {"request": {"method": "GET", "url": "https://api.example/x?a=1&b=2"}, "response": {"body": {"id": "7"}}}
+    assert answered(flow(), [said]).body == {"id": "7"}

@@ -121,7 +121,7 @@ def test_the_format_follows_from_the_post(content: Any, wanted: str | None) -> N
     post = {"id": POST, "author": "urn:li:organization:7700123", "lifecycleState": "PUBLISHED", "content": content}
     made = created(post)
     assert requests(made)[1].body.get("format") == wanted
-    assert made.warnings == ()
+    assert made.warnings == (plans.GROUP_IS_ACTIVE,)
 
 
 def test_a_post_that_cannot_be_read_is_a_warning() -> None:

@@ -151,6 +151,12 @@ def _budget_warning(account: Account, brief: CampaignBrief) -> Iterator[str]:
         yield f"LinkedIn is reported to take no {brief.budget.period} budget below about {least} USD."
 
 
+GROUP_IS_ACTIVE = (
+    "LinkedIn creates no paused campaign group: the group is ACTIVE from its creation, and a campaign in it serves as"
+    " soon as that campaign is active."
+)
+
+
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:
     """Campaign group, paused campaign with the budget, and the post as a creative in draft."""
     page, reference = page_of(account, brief) or "", brief.creative.existing_id or ""
@@ -185,7 +191,9 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
             Binding("/body/campaign", CAMPAIGN.kind, ID, prefix=linkedin.CAMPAIGN_URN),
         ),
     )
-    return _plan(account, "create", *steps, warnings=(*post.warnings, *_budget_warning(account, brief)))
+    return _plan(
+        account, "create", *steps, warnings=(*post.warnings, *_budget_warning(account, brief), GROUP_IS_ACTIVE)
+    )
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
@@ -285,7 +293,8 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     does = f"Create one {one.native} as given, {status}."
     step = _create(account, one, does, body, parent=parent_id)
     serving = status == linkedin.ACTIVE and one is not GROUP
-    return (yield from settled(_plan(account, "create", step, risk="spend" if serving else "low")))
+    warnings = (GROUP_IS_ACTIVE,) if one is GROUP and status == linkedin.ACTIVE else ()
+    return (yield from settled(_plan(account, "create", step, risk="spend" if serving else "low", warnings=warnings)))
 
 
 def plan_update(

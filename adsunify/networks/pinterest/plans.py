@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import coin_warnings
 from adsunify.editing import Edit, edited, risk_of
 from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
@@ -166,7 +167,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
     steps.append(_create(account, AD, "Create the ad of the pin, paused.", ad, *bindings))
     if now is not None and brief.schedule.start <= now:
         warnings.append("The start lies in the past: once activated, the campaign runs at once, if Pinterest takes it.")
-    return _plan(account, "create", *steps, warnings=warnings)
+    return _plan(account, "create", *steps, warnings=(*warnings, *coin_warnings(NETWORK.title, account, brief)))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import coin_warnings
 from adsunify.editing import Edit, edited, risk_of, settings_of
 from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderError, refuse, refused
@@ -115,7 +116,8 @@ def _ad_group(account: Account, brief: CampaignBrief) -> Body:
     }
 
 
-def _warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+    yield from coin_warnings(NETWORK.title, account, brief)
     if now is not None and brief.schedule.start <= now:
         yield "The start lies in the past: Reddit may refuse it, else the ads run at once when they are activated."
     if everywhere(brief.targeting.native or {}):
@@ -131,7 +133,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         _create(account, AD_GROUP, does, _ad_group(account, brief), under=CAMPAIGN.kind),
         _create(account, AD, "Create the ad over the existing post, paused.", ad, under=AD_GROUP.kind),
     )
-    return (yield from settled(_plan(account, "create", *steps, warnings=list(_warnings(brief, now)))))
+    return (yield from settled(_plan(account, "create", *steps, warnings=list(_warnings(account, brief, now)))))
 
 
 # -- activate and status ------------------------------------------------------------------------------------------

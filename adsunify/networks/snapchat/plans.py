@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import coin_warnings
 from adsunify.editing import Edit, edited, risk_of
 from adsunify.edits import check_edit, together
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
@@ -162,7 +163,8 @@ def _ad_squad(account: Account, brief: CampaignBrief) -> Body:
     }
 
 
-def _warnings(brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+def _warnings(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[str]:
+    yield from coin_warnings(NETWORK.title, account, brief)
     if now is not None and brief.schedule.start <= now:
         yield "The start lies in the past: Snapchat may refuse it, else the ads run at once when they are activated."
     native = brief.targeting.native or {}
@@ -181,7 +183,7 @@ def plan_create(account: Account, brief: CampaignBrief, now: datetime | None) ->
         _create(AD_SQUAD, does, _ad_squad(account, brief), None, CAMPAIGN.kind),
         _create(AD, "Create the ad over the existing creative, paused.", ad, None, AD_SQUAD.kind),
     )
-    return _plan(account, "create", *steps, warnings=[*warnings, *_warnings(brief, now)])
+    return _plan(account, "create", *steps, warnings=[*warnings, *_warnings(account, brief, now)])
 
 
 # -- activate and status ------------------------------------------------------------------------------------------
