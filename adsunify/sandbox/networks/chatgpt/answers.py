@@ -35,6 +35,7 @@ _CODES: Mapping[str, tuple[int, str]] = {
     "unknown": (400, "unknown_parameter"),
 }
 _FIRST_SERVER_ERROR = 500
+INVALID_KEY = "Incorrect API key provided."
 # Default signatures of clients that the edge turns away. Which ones is chosen.
 _TURNED_AWAY = re.compile(r"(python|aiohttp|Go-http-client|Java|okhttp)\b.*|", re.IGNORECASE)
 
@@ -52,6 +53,8 @@ def failure(request: Request, status: int) -> Answer:
     """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
     if status >= _FIRST_SERVER_ERROR:  # seen on live accounts: sometimes `error` is a plain string
         return Answer(status, {"error": "The server had an error while processing your request."}, _headers(request))
+    if status == 401:
+        return problem(request, Problem("token_invalid", "", INVALID_KEY))
     message = f"Invalid URL ({request.method} {request.path})" if status == 404 else f"HTTP {status}"
     return _error(request, status, message, None, None)
 
@@ -108,7 +111,7 @@ def account_of(request: Request) -> Account:
     if key == KEY_WITHOUT_ACCESS:
         raise Problem("access", "", "This key has no access to an ad account.")
     if key not in KEYS:
-        raise Problem("token_invalid", "", "Incorrect API key provided.")
+        raise Problem("token_invalid", "", INVALID_KEY)
     return KEYS[key]
 
 

@@ -51,7 +51,7 @@ _SCOPES: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "user_account": (("user_accounts:read",), ()),
 }
 RATE_HEADERS = {"x-ratelimit-limit": "1000", "x-ratelimit-remaining": "0", "x-ratelimit-reset": "7"}
-_MESSAGES = {429: (8, "You have exceeded your rate limit. Try again later.")}
+_MESSAGES = {401: _UNAUTHENTICATED[1:], 429: (8, "You have exceeded your rate limit. Try again later.")}
 DIGITS = text(1, 18, r"\d+")
 LIST_ITEMS = ("campaign_ids", "ad_group_ids", "ad_ids", "pin_ids", "entity_statuses", "match_types", "creative_types")
 

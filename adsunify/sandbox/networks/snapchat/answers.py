@@ -38,7 +38,7 @@ _CODES: Mapping[str, tuple[int, str]] = {
     "collection": (400, "E4001"),
     "media_type": (415, "E1001"),
 }
-_STATUS_CODES = {404: "E1103", 405: "E1104", 429: "E1105"}
+_STATUS_CODES = {401: "E1101", 404: "E1103", 405: "E1104", 429: "E1105"}
 
 
 def native_code(problem: Problem) -> tuple[int, str]:
@@ -59,23 +59,24 @@ def problem(request: Request, problem: Problem) -> Answer:
         status = 401 if code == "invalid_client" else 400
         return Answer(status, {"error": code, "error_description": sentence(problem)})
     status, code = native_code(problem)
-    headers = {"WWW-Authenticate": 'Bearer error="invalid_token"'} if status == 401 else {}
-    return Answer(status, _error(request, code, sentence(problem)), headers)
+    return _refusal(request, status, code, sentence(problem))
 
 
 def failure(request: Request, status: int) -> Answer:
     """A bare status: unknown path or method, or a told fault. 429 comes without Retry-After."""
-    return Answer(status, _error(request, _STATUS_CODES.get(status, "E1000"), f"HTTP {status}"))
+    return _refusal(request, status, _STATUS_CODES.get(status, "E1000"), f"HTTP {status}")
 
 
-def _error(request: Request, code: str, message: str) -> dict[str, Any]:
-    return {
+def _refusal(request: Request, status: int, code: str, message: str) -> Answer:
+    """An error of the API. Every 401 has the documented header."""
+    body = {
         "request_status": "ERROR",
         "request_id": request_id(request),
         "debug_message": message,
         "display_message": "We're sorry, but the request could not be completed.",
         "error_code": code,
     }
+    return Answer(status, body, {"WWW-Authenticate": 'Bearer error="invalid_token"'} if status == 401 else {})
 
 
 def refused(where: str, message: str) -> Problem:
@@ -199,4 +200,4 @@ def written(at: datetime) -> str:
 
 def absent(request: Request, what: str) -> Refusal:
     """What is raised for an object that is not there."""
-    return Refusal(Answer(404, _error(request, "E1103", f"{what} not found")))
+    return Refusal(_refusal(request, 404, "E1103", f"{what} not found"))

@@ -32,6 +32,7 @@ CODES: Mapping[str, int] = {
 }
 PARAMETER_ERROR = 40002
 PARTIAL_SUCCESS = 20001
+INVALID_TOKEN = "Access token is incorrect or has been revoked."
 
 
 def answer(data: Mapping[str, Any], code: int = 0, message: str = "OK") -> Answer:
@@ -48,8 +49,12 @@ def problem(request: Request, problem: Problem) -> Answer:
 
 
 def failure(request: Request, status: int) -> Answer:
-    """What never reached the API: an unknown path (a missing slash at the end too) or method, or a told fault."""
-    del request
+    """What never reached the API: an unknown path (a missing slash at the end too) or method, or a told fault.
+
+    The API refuses a token with a code in a 200, so a told 401 is code 40105.
+    """
+    if status == 401:
+        return problem(request, Problem("token_invalid", "", INVALID_TOKEN))
     text = {404: "404 page not found", 405: "405 method not allowed", 429: "429 too many requests"}
     return Answer(status, text.get(status, f"{status} refused at the edge").encode(), media_type="text/plain")
 
