@@ -155,6 +155,16 @@ async def test_an_ad_group_with_every_dimension(web: httpx.AsyncClient) -> None:
     await ad_group(web, above, targeting={name: {"include": value} for name, value in values.items()})
 
 
+@pytest.mark.parametrize(
+    ("name", "native_id"),
+    [("adminArea", "30030"), ("locality", "20030"), ("adminArea", "20040"), ("locality", "30050")],
+)
+async def test_a_place_of_another_kind_or_country_is_refused(web: httpx.AsyncClient, name: str, native_id: str) -> None:
+    above = await campaign(web, targeting={**TARGETING, "countryOrRegion": {"include": ["DE"]}})
+    sent = body({**AD_GROUP, "campaignId": above}, targeting={name: {"include": [native_id]}})
+    assert await refused(web, "POST", "adgroups", sent) == f"targeting.{name}"
+
+
 async def test_the_most_conversions_need_an_automated_ad_group(web: httpx.AsyncClient) -> None:
     strategy = {"bidStrategyType": "MAX_CONVERSIONS", "bidStrategyGoal": "INSTALL"}
     above = await campaign(web, bidStrategy=strategy)

@@ -149,6 +149,14 @@ REFUSED_ADSETS: list[tuple[dict[str, Any], str]] = [
     (targeting(geo_locations={"countries": ["US"], "geo_markets": [{"key": "DMA:807"}]}), "targeting"),
     (targeting(geo_locations={"cities": [{"key": "1590653", "radius": 20}]}), "targeting"),
     (
+        targeting(geo_locations={"regions": [{"key": "3847", "radius": 20, "distance_unit": "kilometer"}]}),
+        "targeting",
+    ),
+    (targeting(geo_locations={"regions": [{"key": "1590653"}]}), "targeting"),
+    (targeting(geo_locations={"cities": [{"key": "3847"}]}), "targeting"),
+    (targeting(geo_locations={"cities": [{"key": "1590653", "country": "US"}]}), "targeting"),
+    (targeting(excluded_geo_locations={"cities": [{"key": "US:94304"}]}), "targeting"),
+    (
         targeting(geo_locations={"cities": [{"key": "1590653", "radius": 5, "distance_unit": "kilometer"}]}),
         "targeting",
     ),

@@ -28,7 +28,12 @@ REFUSED: Mapping[str, tuple[str, int, Mapping[str, Any], str]] = {
     "meta": ("/graph.facebook.com/v26.0/me", 401, {"error.code": 190, "error.type": "OAuthException"}, ""),
     "outbrain": ("/api.outbrain.com/amplify/v0.1/marketers", 401, {"errorMessage": "HTTP 401"}, ""),
     "pinterest": ("/api.pinterest.com/v5/ad_accounts", 401, {"code": 2, "message": "Authentication failed."}, ""),
-    "reddit": ("/ads-api.reddit.com/api/v3/me/businesses", 401, {"error.code": 401, "error.message": "Unauthorized"}, ""),
+    "reddit": (
+        "/ads-api.reddit.com/api/v3/me/businesses",
+        401,
+        {"error.code": 401, "error.message": "Unauthorized"},
+        "",
+    ),
     "snapchat": (
         "/adsapi.snapchat.com/v1/me/organizations",
         401,

@@ -138,6 +138,11 @@ def places(request: Request) -> Answer:
     return answered({"result": rows, "pagination": pagination})
 
 
+def place_of(native_id: str) -> Mapping[str, Any] | None:
+    """The place of this id, None where the search does not know it."""
+    return next((one for one in _places() if one["id"] == native_id), None)
+
+
 def _places() -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for number, (country, areas) in enumerate(_AREAS.items()):

@@ -5,6 +5,7 @@ from typing import Any
 
 from adsunify.sandbox.framework import Account, Entity, Problem, World
 from adsunify.sandbox.networks.apple.answers import moment, refused
+from adsunify.sandbox.networks.apple.catalogs import place_of
 from adsunify.sandbox.networks.apple.creatives import creative
 from adsunify.sandbox.networks.apple.fields import MAPS_ONLY
 from adsunify.sandbox.networks.apple.tables import (
@@ -99,6 +100,11 @@ def _audience(targeting: Mapping[str, Any], above: Entity, promoted: str) -> Non
     for name in ("adminArea", "locality"):  # a rule of v5, unverified
         if name in targeting and len(countries) != 1:
             raise refused(f"/targeting/{name}", "needs a campaign with exactly one country")
+    for name, entity in (("adminArea", "AdminArea"), ("locality", "Locality")):
+        for id_ in given.get(name, []):
+            place = place_of(id_)
+            if place is not None and (place["entity"] != entity or place["countryOrRegion"] not in countries):
+                raise refused(f"/targeting/{name}", f"must name an {entity} of the campaign's country")
     for name in ("minAge", "maxAge"):
         if name in targeting and len(given[name]) != 1:
             raise refused(f"/targeting/{name}", "must be one age")

@@ -167,10 +167,23 @@ def check_targeting(targeting: Mapping[str, Any]) -> None:
         raise Problem("required", "/targeting/geo_locations", "a location or a custom audience is required")
     if targeting.get("age_min", 13) > targeting.get("age_max", 65):
         raise Problem("combination", "/targeting/age_min", "must not be over age_max")
+    for name in ("geo_locations", "excluded_geo_locations"):
+        _check_kinds(targeting.get(name, {}), f"/targeting/{name}")
     for member, key, country in _keyed(geography):
         if country in geography.get("countries", ()):
             message = f"locations overlap: {key} lies in {country}, which is in countries"
             raise Problem("combination", f"/targeting/geo_locations/{member}", message)
+
+
+def _check_kinds(geography: Mapping[str, Any], where: str) -> None:
+    """A key that the search knows only as another kind of place, or in another country, is refused. Raises Problem."""
+    for member, kind in KEYED.items():
+        for position, item in enumerate(geography.get(member, ())):
+            key, country = item["key"], _COUNTRIES.get((kind, item["key"]))
+            if country is None and any(known == key for _, known in _COUNTRIES):
+                raise Problem("value", f"{where}/{member}/{position}/key", f"is not a {kind}", key)
+            if country is not None and item.get("country", country) != country:
+                raise Problem("combination", f"{where}/{member}/{position}/country", f"{key} lies in {country}")
 
 
 def touches_eu(targeting: Mapping[str, Any]) -> bool:
