@@ -113,6 +113,7 @@ async def test_numbers_are_exact(amazon: Amazon) -> None:
         ({"startDate": "2026-11-19"}, "dateError", "START_DATE_EARLIER_THAN_TODAY", "startDate"),
         ({"startDate": "2026-02-30"}, "dateError", "INVALID_DATE", "startDate"),
         ({"startDate": "20261201"}, "dateError", "INVALID_DATE", "startDate"),
+        ({"startDate": "2026-12-01T08:00:00Z"}, "dateError", "INVALID_DATE", "startDate"),
         ({"endDate": "2026-11-30"}, "dateError", "START_DATE_AFTER_END_DATE", "endDate"),
         ({"endDate": "2026-11-01"}, "dateError", "END_DATE_EARLIER_THAN_TODAY", "endDate"),
         ({"dynamicBidding": {"strategy": "AUTO"}}, "rangeError", "INVALID_ENUM_VALUE", "dynamicBidding.strategy"),

@@ -67,8 +67,8 @@ def failure(request: Request, status: int) -> Answer:
     """A bare status: unknown path or method, or a told fault."""
     headers = VERSION | waiting(request, status)
     if request.host == LOGIN_HOST:
-        code = 131 if status >= 500 else 89 if status == 401 else 34  # 89: the token is invalid or expired
-        return Answer(status, {"errors": [{"code": code, "message": f"HTTP {status}"}]})
+        number = 131 if status >= 500 else 89 if status == 401 else 34  # 89: the token is invalid or expired
+        return Answer(status, {"errors": [{"code": number, "message": f"HTTP {status}"}]})
     code = _BY_STATUS.get(status, "INTERNAL_ERROR" if status >= 500 else "INVALID_PARAMETER")
     error = {"code": code, "message": f"HTTP {status}"}
     return Answer(status, {"errors": [error], "request": {"params": shown_parameters(request)}}, headers)
