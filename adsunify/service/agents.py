@@ -420,10 +420,9 @@ async def list_(service: Service, actor: Actor) -> list[Json]:
 
 async def revoke(service: Service, actor: Actor, *, grant_id: str) -> Json:
     """Revoke one of your grants: at once, and no refresh brings it back. A read-only agent or key ends only its own."""
-    if actor.kind in ("agent", "key") and not actor.can_write and grant_id != actor.grant_id:
-        raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
+    only = None if actor.can_write else actor.grant_id or ""
     clock = service.store.clock
-    grant = await service.store.write(agents.revoke, actor.workspace_id, actor.user_id, grant_id, clock)
+    grant = await service.store.write(agents.revoke, actor.workspace_id, actor.user_id, grant_id, clock, only)
     client = await service.store.read(agents.client, grant.client_id)
     return _shown(grant, "" if client is None else client.name)
 

@@ -12,7 +12,7 @@ from attrs import asdict, frozen
 from sqlalchemy import Connection, and_, bindparam, delete, insert, select, update
 
 from adsunify.actor import Role
-from adsunify.errors import NotFound
+from adsunify.errors import Forbidden, NotFound
 
 from .clock import Clock, new_id
 from .schema import grants, memberships, oauth_clients, oauth_tokens
@@ -176,11 +176,19 @@ def grant_with_client(connection: Connection, id_: str) -> tuple[GrantRecord, st
     return grant, connection.execute(_CLIENT, {"the_id": grant.client_id}).one().name
 
 
-def revoke(connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock) -> GrantRecord:
-    """End the person's own grant at once. Raises NotFound."""
+def revoke(
+    connection: Connection, workspace_id: str, user_id: str, grant_id: str, clock: Clock, only: str | None = None
+) -> GrantRecord:
+    """End the person's own grant at once.
+
+    ``only``: the id of the one grant that a read-only credential may end, empty where there is none. Raises NotFound,
+    Forbidden (another grant than ``only``).
+    """
     row = connection.execute(_GRANT, {"the_id": grant_id}).one_or_none()
     if row is None or row.workspace_id != workspace_id or row.user_id != user_id:
         raise NotFound("There is no such grant of yours in this workspace.")
+    if only is not None and only != grant_id:
+        raise Forbidden("A read-only credential cannot end the grant of another agent.", code="write_required")
     connection.execute(_REVOKE, {"the_id": grant_id, "now": clock.wall()})
     return _grant(connection, grant_id)
 

@@ -318,7 +318,7 @@ async def test_an_execution_ends_with_its_grant(both: Served) -> None:
     result = await running
     assert result["structuredContent"]["error"]["code"] == "access_lost"
     assert both.networks.writes() == writes + 1
-    assert "Steps before it are written and stay (campaign)" in result["content"][0]["text"]
+    assert "Written: campaign. Not written: adGroup" in result["content"][0]["text"]
 
 
 # -- what time ends (last: the clock is not turned back) --------------------------------------------------------------
