@@ -22,6 +22,7 @@ from .errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from .evidence import error_kept
 from .http.retry_after import parse_retry_after
 from .network import Blame, ErrorRule, Found, ItemAnswer, Network, Verdict
 from .operation import ItemReceipt
@@ -67,9 +68,6 @@ class Ambiguous:
 
 
 Outcome = Applied | Rejected | Throttled | Ambiguous
-
-LONGEST_MESSAGE = 10_000
-"""Characters of a native message. Answers may be megabytes, and messages are searched and shown."""
 
 _GIVEN_UP = (408, 460, 499)
 """Somebody on the way stopped waiting (a server, a load balancer, Google's CANCELLED); the write may go on."""
@@ -217,9 +215,10 @@ def _code(found: Found | None) -> str | None:
 
 
 def native(response: Response, found: Found | None) -> NativeError:
-    """The network's own error as it goes into receipts and error bodies."""
-    message = found.message[:LONGEST_MESSAGE] if found is not None and found.message is not None else None
-    return NativeError(_code(found), message, found.request_id if found else None, response.status)
+    """The network's own error as it goes into receipts and error bodies: bounded, secrets redacted."""
+    if found is None:
+        return NativeError(status=response.status)
+    return error_kept(NativeError(_code(found), found.message, found.request_id, response.status))
 
 
 def wait(network: Network, response: Response) -> float | None:

@@ -66,6 +66,7 @@ CODES: Mapping[str, tuple[int, str]] = {
     "not_acceptable": (406, "The `Accept` header excludes JSON."),
     "idempotency_conflict": (409, "The idempotency key is bound to another request."),
     "delivery_pending": (409, "The notification waits, or is being delivered."),
+    "webhook_ended": (409, "The webhook's key, grant or membership has ended; nothing is sent to it any more."),
     "password_changed": (409, "The password was changed at this moment."),
     "body_too_large": (413, "The body is larger than 1 MiB."),
     "unsupported_media_type": (415, "The body is not application/json."),

@@ -124,12 +124,13 @@ def _remove(connection: Connection, actor: Actor, webhook_id: str, clock: Clock)
 
 
 async def test(service: Service, actor: Actor, *, webhook_id: str) -> Json:
-    """Queue a signed test notification; it belongs to no operation."""
+    """Queue a signed test notification; it belongs to no operation. Raises NotFound, Conflict (it has ended)."""
     return delivery(await service.store.write(_test, actor, webhook_id, str(uuid4()), service.store.clock))
 
 
 def _test(connection: Connection, actor: Actor, webhook_id: str, event_id: str, clock: Clock) -> DeliveryRecord:
     webhook = webhooks.held(connection, actor, webhook_id)
+    webhooks.refuse_ended(connection, webhook, clock)
     at = clock.now()
     row = events.event_row(TEST_EVENT, webhook.workspace_id, at, status="test", account_id=webhook.account_id)
     row["id"] = event_id

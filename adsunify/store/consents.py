@@ -100,7 +100,7 @@ def use(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock)
 
 def find(connection: Connection, purpose: Purpose, token_hash: str, clock: Clock) -> ConsentRecord | None:
     """A token that can still be used, unchanged. None: unknown, for another purpose, used or expired."""
-    row = connection.execute(_FIND, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.now()}).one_or_none()
+    row = connection.execute(_FIND, {"the_hash": token_hash, "for_purpose": purpose, "now": clock.wall()}).one_or_none()
     return None if row is None else ConsentRecord(**row._mapping)
 
 

@@ -41,7 +41,7 @@ from .clock import Clock, new_id
 from .driver import announce
 from .schema import ExactJson, deliveries, delivery_attempts, secrets, webhooks
 from .statement import Fixed, Statement
-from .webhooks import ENDED, SECRETS, get, with_authority
+from .webhooks import ENDED, SECRETS, get, refuse_ended, with_authority
 
 LEASE_MILLISECONDS = 5 * 60 * 1000
 TRIES = 8
@@ -167,10 +167,11 @@ def attempts(connection: Connection, actor: Actor, webhook_id: str, delivery_id:
 def redeliver(connection: Connection, actor: Actor, webhook_id: str, delivery_id: str, clock: Clock) -> DeliveryRecord:
     """Queue a finished delivery again: the same event id, a new budget of tries; its attempts are counted on.
 
-    Raises NotFound; Conflict for one that is on its way.
+    Raises NotFound; Conflict for one that is on its way, or whose subscription has ended.
     """
     webhook = get(connection, actor, webhook_id)
     found = _delivery(connection, actor, webhook_id, delivery_id)
+    refuse_ended(connection, webhook, clock)
     if found.status in ("pending", "delivering"):
         message = "This notification still waits or is being delivered; it is sent again once it succeeded or failed."
         raise Conflict(message, code="delivery_pending")
@@ -373,7 +374,7 @@ def claim(
     """
     now, left, taken = clock.now(), limit * batches, list[Claimed]()
     full = [webhook_id for webhook_id, count in room.items() if count <= 0]
-    for webhook in _NEXT.all(connection, {"full": full, "at_most": left, "now": now}):
+    for webhook in _NEXT.all(connection, {"full": full, "at_most": left, "now": clock.wall()}):
         free = min(left, room.get(webhook.id, each))
         while webhook.due_at <= now and free > 0:
             asked = {"of_webhook": webhook.id, "now": now, "at_most": min(limit, free), "lives": webhook.lives}
@@ -426,5 +427,5 @@ def settle(connection: Connection, ended: Sequence[Ended]) -> None:
 
 def next_due(connection: Connection, clock: Clock, full: Collection[str] = ()) -> int | None:
     """When the next delivery is due (milliseconds), None where nothing waits; ``full`` subscriptions left aside."""
-    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.now()})
+    found = _NEXT.one_or_none(connection, {"full": list(full), "at_most": 1, "now": clock.wall()})
     return None if found is None else int(found.due_at)

@@ -80,7 +80,7 @@ def record(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
         return
     queued = [
         deliveries.due(subscription.id, subscription.url, row["id"], row["type"], body(row), row["created_at"])
-        for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"])
+        for subscription in webhooks.subscriptions(connection, rows[0]["workspace_id"], rows[0]["created_at"])
         for row in rows
         if row["type"] in subscription.events and subscription.account_id in (None, row["account_id"])
     ]

@@ -9,7 +9,7 @@ from attrs import asdict, frozen
 from sqlalchemy import Connection, Row, Select, and_, bindparam, case, delete, exists, insert, select, update
 
 from adsunify.actor import Actor
-from adsunify.errors import NotFound
+from adsunify.errors import Conflict, NotFound
 
 from .clock import Clock
 from .driver import announce
@@ -56,7 +56,7 @@ ENDED = case(
 """Why a subscription has ended and nothing is delivered to it any more; NULL while it has not.
 
 It ends with the membership of the user who made it, and with the key or grant that it was made with. To be selected
-over :func:`with_authority`, with the parameter ``now`` (milliseconds).
+over :func:`with_authority`, with the parameter ``now`` (the machine's clock in milliseconds).
 """
 
 
@@ -82,9 +82,10 @@ _SOME = (
     .with_for_update()  # or a worker may write down an attempt meanwhile
 )
 _SUBSCRIBED = Statement(
-    select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events)
-    .where(webhooks.c.workspace_id == bindparam("of_workspace"))
-    .with_for_update(read=True, key_share=True)  # one that goes meanwhile must not take a receipt's commit with it
+    with_authority(select(webhooks.c.id, webhooks.c.account_id, webhooks.c.url, webhooks.c.events))
+    .where(webhooks.c.workspace_id == bindparam("of_workspace"), ENDED.is_(None))
+    # a subscription that is removed at this moment must not fail a receipt's commit
+    .with_for_update(read=True, key_share=True, of=webhooks)
 )
 
 
@@ -122,8 +123,15 @@ def list_webhooks(connection: Connection, actor: Actor) -> list[WebhookRecord]:
 
 def ended(connection: Connection, workspace_id: str, clock: Clock) -> dict[str, str]:
     """The subscriptions of a workspace that have ended, by id, each with the reason (:data:`ENDED`)."""
-    rows = connection.execute(_ENDED, {"of_workspace": workspace_id, "now": clock.now()}).all()
+    rows = connection.execute(_ENDED, {"of_workspace": workspace_id, "now": clock.wall()}).all()
     return {row.id: row.reason for row in rows if row.reason is not None}
+
+
+def refuse_ended(connection: Connection, webhook: WebhookRecord, clock: Clock) -> None:
+    """Raise Conflict for a subscription that has ended: nothing is queued for it."""
+    if webhook.id in ended(connection, webhook.workspace_id, clock):
+        message = "This webhook has ended with its key, grant or membership. Make a new one; nothing was queued."
+        raise Conflict(message, code="webhook_ended")
 
 
 def get(connection: Connection, actor: Actor, id_: str) -> WebhookRecord:
@@ -169,6 +177,6 @@ def remove(connection: Connection, actor: Actor, id_: str) -> WebhookRecord | No
     return found
 
 
-def subscriptions(connection: Connection, workspace_id: str) -> Sequence[Any]:
-    """Id, account, url and events of every subscription of a workspace, paused ones too."""
-    return _SUBSCRIBED.all(connection, {"of_workspace": workspace_id})
+def subscriptions(connection: Connection, workspace_id: str, at: int) -> Sequence[Any]:
+    """Id, account, url and events of every subscription that has not ended by ``at``, paused ones too."""
+    return _SUBSCRIBED.all(connection, {"of_workspace": workspace_id, "now": at})

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from attrs import evolve
 
 from adsunify.errors import RequestNotSent
 from adsunify.evidence import response_kept, text_kept
+from adsunify.networks import adapter
+from adsunify.outcomes import failure
+from adsunify.problems import described
 from adsunify.wire import Request, Response, dumps
 from tests.transport.server import OK, WRITE, answering, send, serving
 
@@ -43,6 +48,23 @@ def test_a_token_that_a_network_repeats_is_redacted(text: str) -> None:
 )
 def test_a_sentence_about_tokens_stays_as_it_is(text: str) -> None:
     assert text_kept(text) == text
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500])
+@pytest.mark.parametrize(
+    ("network", "body"),
+    [
+        ("meta", {"error": {"message": f"Malformed access token {TOKEN}", "type": "OAuthException", "code": 190}}),
+        ("linkedin", {"message": f"Invalid access_token={TOKEN}", "serviceErrorCode": 65600, "status": 401}),
+        ("tiktok", {"code": 40105, "message": f"The token {TOKEN} is not valid", "request_id": "1"}),
+    ],
+)
+def test_the_error_of_a_read_repeats_no_token(network: str, body: dict[str, Any], status: int) -> None:
+    """It goes to the caller, and into logs."""
+    problem = failure(adapter(network).network, Response(status, {}, body))
+    assert problem is not None and problem.native.message is not None
+    assert "[redacted]" in problem.message
+    assert TOKEN not in dumps(described(problem))
 
 
 @pytest.mark.parametrize("value", [f"Bearer {TOKEN} ", f" Bearer {TOKEN}", f"Bearer {TOKEN}\t"])

@@ -248,12 +248,34 @@ async def test_it_ends_with_its_key(both: Served, receiver: Receiver, end: str) 
         await both.admin.delete(f"/keys/{key_id}")
     else:
         both.hands.pass_(hours=2)
-    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
-    found = await finished(both, made["webhookId"], 2)
-    assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
+    await nothing_is_queued(both, made["webhookId"])
     assert len(receiver.got) == 1
     assert (made["status"], made["endedReason"]) == ("active", None)
     await shown_as_ended(both, made["webhookId"], f"key_{end}")
+
+
+async def test_what_was_queued_before_the_end_fails(both: Served, receiver: Receiver) -> None:
+    key_id, secret = await both.key("admin")
+    made = await both.caller(secret).post("/webhooks", {"url": receiver.url}, 201)
+    path = f"/webhooks/{made['webhookId']}"
+    await both.admin.send("PATCH", path, {"active": False})
+    await both.admin.post(f"{path}/test", {}, 202)
+    await both.admin.delete(f"/keys/{key_id}")
+    await both.admin.send("PATCH", path, {"active": True})
+    (found,) = await finished(both, made["webhookId"])
+    assert (found["status"], found["attempts"]) == ("failed", 0)
+    assert receiver.got == []
+
+
+async def nothing_is_queued(both: Served, webhook_id: str) -> None:
+    """For a subscription that has ended: neither events, nor a test, nor a delivery again."""
+    path = f"/webhooks/{webhook_id}"
+    before = [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")]
+    await prepared(both)
+    for asked in (f"{path}/test", f"{path}/deliveries/{before[0]}/redeliver"):
+        problem = await both.admin.problem(409, "POST", asked, {})
+        assert (problem["code"], problem["outcome"]) == ("webhook_ended", "not_applied")
+    assert [one["deliveryId"] for one in await both.admin.get(f"{path}/deliveries")] == before
 
 
 async def shown_as_ended(both: Served, webhook_id: str, reason: str) -> None:
@@ -293,9 +315,7 @@ async def test_it_ends_with_its_agents_grant(both: Served, receiver: Receiver, e
                 await both.admin.delete(f"/connected-agents/{grant['grantId']}")
     else:
         both.hands.pass_(days=91)
-    await both.admin.post(f"/webhooks/{made['webhookId']}/test", {}, 202)
-    found = await finished(both, made["webhookId"], 3)
-    assert (found[0]["status"], found[0]["attempts"]) == ("failed", 0)
+    await nothing_is_queued(both, made["webhookId"])
     assert len(receiver.got) == 2
     await shown_as_ended(both, made["webhookId"], f"grant_{end}")
 
