@@ -10,6 +10,7 @@ from math import log
 from typing import Any
 
 from adsunify.contract import ENDPOINTS, Endpoint
+from adsunify.contract.prose import describe_all
 from adsunify.network import words
 from adsunify.wire import Json
 
@@ -168,10 +169,13 @@ def _described(endpoint: Endpoint) -> dict[str, Json]:
         properties["body"] = endpoint.body.model_json_schema()
     if endpoint.idempotent:
         properties["idempotencyKey"] = {"type": "string", "minLength": 1, "maxLength": 200}
-    return {
-        "operationId": endpoint.operation_id,
-        "summary": endpoint.summary,
-        "description": (endpoint.use_case.__doc__ or "").strip(),
-        "access": endpoint.access_words,
-        "arguments": {"type": "object", "properties": properties},
-    }
+    described: dict[str, Json] = describe_all(
+        {
+            "operationId": endpoint.operation_id,
+            "summary": endpoint.summary,
+            "description": endpoint.use_case.__doc__ or "",
+            "access": endpoint.access_words,
+            "arguments": {"type": "object", "properties": properties},
+        }
+    )
+    return described

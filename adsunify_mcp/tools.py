@@ -16,6 +16,7 @@ from adsunify.change import Mutation
 from adsunify.client.doors import Door
 from adsunify.contract import BY_ID, Call, Endpoint
 from adsunify.contract.calling import read_apart
+from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
 from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
@@ -234,7 +235,7 @@ def _light(schema: dict[str, Json]) -> dict[str, Json]:
             return {key: plain(one, depth) for key, one in value.items() if key != "title" or isinstance(one, dict)}
         return [plain(one, depth) for one in value] if isinstance(value, list) else value
 
-    light: dict[str, Json] = plain(schema, 0)
+    light: dict[str, Json] = describe_all(plain(schema, 0))
     light.pop("description", None)
     return light
 

@@ -13,6 +13,7 @@ from pydantic.json_schema import models_json_schema
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.answers import Problem
 from adsunify.contract.endpoint import ERROR_STATUSES, PATH_FORMS, PREFIX
+from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
@@ -74,9 +75,9 @@ def document(base_url: str) -> dict[str, Any]:
         "servers": [{"url": base_url}],
         "tags": [{"name": section, "description": section} for section in dict.fromkeys(e.section for e in ENDPOINTS)],
         "security": [{"advertisingToken": []}],
-        "paths": _in_words(paths),
+        "paths": describe_all(paths),
         "components": {
-            "schemas": _in_words(components),
+            "schemas": describe_all(components),
             "securitySchemes": {
                 "advertisingToken": {
                     "type": "http",
@@ -87,24 +88,6 @@ def document(base_url: str) -> dict[str, Any]:
             "responses": {f"Error{status}": _error(status) for status in ERROR_STATUSES},
         },
     }
-
-
-def _in_words(part: Any) -> Any:
-    """The part with its descriptions in CommonMark: a docstring's code and roles become plain code."""
-    if isinstance(part, list):
-        return [_in_words(one) for one in part]
-    if not isinstance(part, dict):
-        return part
-    return {
-        name: describe(one) if name == "description" and isinstance(one, str) else _in_words(one)
-        for name, one in part.items()
-    }
-
-
-def describe(text: str) -> str:
-    """A docstring as the description of an endpoint or schema, without what it says of Python's exceptions."""
-    text = re.sub(r":\w+:`[.~]*([^`]+)`|``(.+?)``", lambda found: f"`{found[1] or found[2]}`", inspect.cleandoc(text))
-    return re.sub(r"\s*\bRaises [A-Z][^.]*\.", "", text).strip()
 
 
 def _codes() -> str:

@@ -16,6 +16,7 @@ from markupsafe import Markup, escape
 
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import ERROR_STATUSES, PREFIX
+from adsunify.contract.prose import describe
 from adsunify.money import AMOUNT
 from adsunify.problems import CODES
 from adsunify.refusals import FORMS
@@ -176,7 +177,7 @@ def _command(endpoint: Endpoint, path: str, base_url: str) -> str:
 
 
 def prose(text: str) -> Markup:
-    """A docstring for readers: paragraphs, and code between double backquotes."""
-    paragraphs = re.split(r"\n\s*\n", text.strip())
-    marked = [re.sub("``([^`]+)``", r"<code>\1</code>", str(escape(" ".join(one.split())))) for one in paragraphs]
+    """A docstring for readers: paragraphs, and code between backquotes."""
+    paragraphs = re.split(r"\n\s*\n", describe(text))
+    marked = [re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(" ".join(one.split())))) for one in paragraphs]
     return Markup("".join(f"<p>{one}</p>" for one in marked))  # escaped above

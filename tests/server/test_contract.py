@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,6 +16,9 @@ from adsunify.contract.endpoint import operation_id
 from adsunify.errors import AdsunifyError, OperationError
 from adsunify.networks import ADAPTERS
 from adsunify.problems import CODES
+from adsunify.wire import dumps
+from adsunify_mcp import search
+from adsunify_mcp.tools import TOOLS
 from adsunify_server.openapi import document
 
 from .served import PREFIX, Served
@@ -188,6 +192,8 @@ async def test_formats_are_named(empty: Served) -> None:
 
 
 async def test_descriptions_are_no_docstrings(empty: Served) -> None:
+    """Those of the OpenAPI document, of the page made from it, and of what agents read."""
+
     def described(part: Any) -> Iterator[str]:
         if isinstance(part, dict):
             yield from (one for name, one in part.items() if name == "description" and isinstance(one, str))
@@ -197,8 +203,12 @@ async def test_descriptions_are_no_docstrings(empty: Served) -> None:
 
     told = [*described(empty.schemas.document)]
     assert len(told) > 200 and all(told)
+    found = [*described(json.loads(dumps(search.operations()))), *described([tool.shown for tool in TOOLS.values()])]
+    assert len(found) > 100
+    page = (await empty.http.get("/docs")).text
     marks = r"``|:\w+:`|\n {2,}\S|\bRaises [A-Z]"
-    assert [one for one in told if re.search(marks, one)] == []
+    assert [one for one in (*told, *found) if re.search(marks, one)] == []
+    assert re.findall(r"``|:\w+:`|\bRaises [A-Z]\w+", page) == []
 
 
 async def test_schemas_say_limits_in_the_words_of_json_schema(empty: Served) -> None:

@@ -1,0 +1,28 @@
+"""Docstrings as descriptions for callers: OpenAPI, the reference page and agents show the same text."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Any
+
+_CODE = re.compile(r":\w+:`[.~]*([^`]+)`|``(.+?)``")
+_EXCEPTIONS = re.compile(r"\s*\bRaises [A-Z][^.]*\.")
+
+
+def describe(docstring: str) -> str:
+    """A docstring in CommonMark: code and roles become plain code; what it says of Python's exceptions is left out."""
+    text = _CODE.sub(lambda found: f"`{found[1] or found[2]}`", inspect.cleandoc(docstring))
+    return _EXCEPTIONS.sub("", text).strip()
+
+
+def describe_all(part: Any) -> Any:
+    """A copy of a JSON document whose descriptions are no docstrings any more (:func:`describe`)."""
+    if isinstance(part, list):
+        return [describe_all(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    return {
+        name: describe(one) if name == "description" and isinstance(one, str) else describe_all(one)
+        for name, one in part.items()
+    }
