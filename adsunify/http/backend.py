@@ -48,9 +48,10 @@ class Progress:
     headers: Mapping[str, str] = field(factory=dict)
 
     def connect(self) -> None:
-        """A connection is made for the request."""
-        if self.state == "new":
-            self.state = "connecting"
+        """A connection is made for the request; raises ResponseLost where the request may have left over another."""
+        if self.state == "sent":
+            raise ResponseLost("A second connection was asked for, although the request may have left.")
+        self.state = "connecting"
 
     def leave(self) -> None:
         """Bytes of the request are about to leave; raises RequestNotSent where ``check`` does."""
@@ -101,7 +102,10 @@ class NetworkStream(httpcore.AsyncNetworkStream):
         most = min(max_bytes, READ_BYTES, self._backend.room)
         if most <= 0:
             raise httpcore.ReadError("the response is too long")
-        data = await self._stream.read(int(most), timeout)
+        try:
+            data = await self._stream.read(int(most), timeout)
+        except ssl.SSLError as problem:  # httpcore does not map it: a broken record, or an alert after the handshake
+            raise httpcore.ReadError(str(problem)) from problem
         self._backend.room -= len(data)
         return data
 
@@ -115,7 +119,12 @@ class NetworkStream(httpcore.AsyncNetworkStream):
     async def start_tls(
         self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.AsyncNetworkStream:
-        return NetworkStream(await self._stream.start_tls(ssl_context, server_hostname, timeout), self._backend)
+        try:
+            stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        except BaseException:
+            await self.aclose()  # httpcore closes it after an error, but not after a cancellation
+            raise
+        return NetworkStream(stream, self._backend)
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -17,8 +17,9 @@ import socket
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from ipaddress import AddressValueError, IPv4Address, IPv4Network
 from typing import Literal
 from urllib.parse import urlsplit
@@ -36,6 +37,8 @@ from .encoding import read_limited
 LONGEST_ADDRESS = 2_000
 HEAD_BYTES = 16 * 1024
 """An answer may have so many bytes beyond the limit of its body."""
+LOOKUPS = 16
+"""The most host names that are looked up at once."""
 
 # Not ipaddress.is_global: on the Pythons we support it calls multicast and a part of 192.0.0.0/24 global.
 NOT_PUBLIC = tuple(
@@ -139,9 +142,19 @@ def public(address: str) -> bool:
     return not any(number in network for network in NOT_PUBLIC)
 
 
+@lru_cache(1)
+def _lookups() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(LOOKUPS, thread_name_prefix="lookup")
+
+
 async def resolve(host: str) -> Sequence[str]:
-    """The IPv4 addresses behind a host name."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, 443, family=socket.AF_INET, type=socket.SOCK_STREAM)
+    """Return the IPv4 addresses behind a host name.
+
+    A look-up blocks a thread until the name's own server answers. These threads are apart from those of the event loop,
+    so that names from outside delay neither requests to networks nor other work.
+    """
+    look_up = partial(socket.getaddrinfo, host, 443, family=socket.AF_INET, type=socket.SOCK_STREAM)
+    found = await asyncio.get_running_loop().run_in_executor(_lookups(), look_up)
     return [str(one[4][0]) for one in found]
 
 

@@ -134,9 +134,11 @@ class HttpTransport:
             raise _unsendable(f"{message.host}: the request cannot be written.") from None
         pooled = pool if message.request.nature == "read" else None
         over = pooled or PoolTransport(self._tls)
+        response: httpx.Response | None = None
         try:
             async with patient_timeout(deadline):
-                return await _receive(over, asked, message, progress)
+                response = await over.handle_async_request(asked)
+                return await _receive(response, message, progress)
         except (RequestNotSent, ResponseLost):
             raise
         except zlib.error as problem:
@@ -144,23 +146,30 @@ class HttpTransport:
             raise progress.error(text, repeatable=False) from problem
         except Exception as problem:  # whatever else it is, only the progress tells what became of the request
             raise progress.error(f"{message.host}: {describe(problem)}") from problem
-        finally:
-            if pooled is None:
-                with suppress(OSError, httpcore.NetworkError):  # the answer counts, not how the connection ends
+        finally:  # outside the timeout: an answer that was read counts, whenever and however the connection ends
+            with suppress(OSError, httpcore.NetworkError):
+                if pooled is None:
                     await over.aclose()
+                elif response is not None:
+                    await response.aclose()
 
 
-async def _receive(over: PoolTransport, asked: httpx.Request, message: _Message, progress: Progress) -> Response:
-    response = await over.handle_async_request(asked)
-    try:
-        progress.status, progress.headers = response.status_code, dict(response.headers.items())
-        content, whole = await read_limited(response, message.limit)
-    finally:
-        with suppress(OSError, httpcore.NetworkError):
-            await response.aclose()
+async def _receive(response: httpx.Response, message: _Message, progress: Progress) -> Response:
+    """Read the body of a response. Raises ResponseLost where it is too long, or where its end may be missing."""
+    progress.status, progress.headers = response.status_code, dict(response.headers.items())
+    content, whole = await read_limited(response, message.limit)
     if not whole:
         raise progress.error(f"{message.host}: the answer is larger than {message.limit} bytes.", repeatable=False)
-    return Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
+    answer = Response.of(progress.status, progress.headers, bytes(content), message.request.answer)
+    if answer.state != "json" and not _is_framed(message.method, answer):
+        raise progress.error(f"{message.host}: the connection ended, and the answer does not say how long it is.")
+    return answer
+
+
+def _is_framed(method: str, answer: Response) -> bool:
+    """Whether the response says where its body ends (RFC 9112, 6.3), so that a part of it is not taken for all."""
+    bodiless = method == "HEAD" or answer.status in (204, 304)
+    return bodiless or "content-length" in answer.headers or "transfer-encoding" in answer.headers
 
 
 # -- repeating reads ----------------------------------------------------------------------------------------------

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
+import socket
 import ssl
+import threading
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -188,7 +191,7 @@ class Guarded:
         self.names: list[str | None] = []
 
     @asynccontextmanager
-    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[int]:
+    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[None]:
         context = self.authority.server(host, days)
         context.sni_callback = lambda _socket, name, _context: self.names.append(name)
 
@@ -203,23 +206,29 @@ class Guarded:
                 writer.close()
 
         listener = await asyncio.start_server(accepted, "127.0.0.1", 0, ssl=context)
-        port = listener.sockets[0].getsockname()[1]
+        self.reach(listener.sockets[0].getsockname()[1])
+        try:
+            yield
+        finally:
+            listener.close()
+
+    def reach(self, port: int) -> None:
+        """Let ``https://receiver.example/a`` be at a port of this machine."""
         self.patch.setattr(
             module, "destination", lambda url, exempt: Destination("https", "receiver.example", port, "/a")
         )
         self.patch.setattr(module, "public", lambda address: address == "127.0.0.1")
-        try:
-            yield port
-        finally:
-            listener.close()
 
-    async def fetch(self, resolving: Any = None, tls: ssl.SSLContext | None = None, **server: Any) -> Any:
+    async def fetch(
+        self, resolving: Any = None, tls: ssl.SSLContext | None = None, cut: bool = False, **server: Any
+    ) -> Any:
         async with self.serving(**server):
             return await fetch(
                 "https://receiver.example/a",
                 resolving=resolving or _resolving(["127.0.0.1"]),
                 tls=tls or self.authority.trusting(),
                 timeout=5,
+                cut=cut,
             )
 
 
@@ -273,6 +282,107 @@ async def test_networks_are_verified_too(tmp_path: Path) -> None:
         with pytest.raises(RequestNotSent) as problem:
             await distrusting.send(request, hosts=(HOST,))
         assert problem.value.outcome == "not_applied"
+
+
+class Breaking(Guarded):
+    """A server that shakes hands, says ``said``, and goes on with a record that nobody can decrypt."""
+
+    @asynccontextmanager
+    async def serving(self, host: str = "receiver.example", days: int = 1, said: bytes = b"") -> AsyncIterator[None]:
+        context = self.authority.server(host, days)
+
+        def serve() -> None:
+            raw, _ = listener.accept()
+            with raw:
+                incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+                tls = context.wrap_bio(incoming, outgoing, server_side=True)
+                for step in (tls.do_handshake, lambda: tls.read(65_536)):
+                    while True:
+                        try:
+                            step()
+                            break
+                        except ssl.SSLWantReadError:
+                            raw.sendall(outgoing.read())
+                            incoming.write(raw.recv(65_536))
+                tls.write(said or b" ")
+                raw.sendall(outgoing.read() + b"\x17\x03\x03\x00\x20" + bytes(32))
+                raw.recv(1)
+
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self.reach(listener.getsockname()[1])
+            serving = asyncio.create_task(asyncio.to_thread(serve))
+            yield
+            await serving
+
+
+async def test_a_broken_record_is_a_lost_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    breaking = Breaking(Authority(tmp_path), monkeypatch)
+    with pytest.raises(FetchError) as problem:
+        await breaking.fetch()
+    assert (problem.value.reason, problem.value.outcome) == ("lost", "unknown")
+    with pytest.raises(FetchError) as problem:
+        await breaking.fetch(said=answer(200, b"{}")[:-1])
+    assert problem.value.reason == "lost"
+
+
+async def test_a_status_counts_although_its_body_breaks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = await Breaking(Authority(tmp_path), monkeypatch).fetch(said=answer(202, b"{}")[:-1], cut=True)
+    assert (found.status, found.content, found.cut) == (202, b"", True)
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+async def test_a_handshake_that_is_given_up_closes_its_connection(guarded: Guarded, cancelled: bool) -> None:
+    ended = asyncio.Event()
+
+    async def accepted(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        began.set()
+        while await reader.read(65_536):
+            pass
+        writer.close()
+        ended.set()
+
+    began = asyncio.Event()
+    async with await asyncio.start_server(accepted, "127.0.0.1", 0) as listener:
+        guarded.reach(listener.sockets[0].getsockname()[1])
+        fetching = asyncio.create_task(
+            fetch("https://receiver.example/a", resolving=_resolving(["127.0.0.1"]), timeout=30 if cancelled else 0.2)
+        )
+        await began.wait()
+        if cancelled:
+            fetching.cancel()
+        with pytest.raises(asyncio.CancelledError if cancelled else FetchError):
+            await fetching
+        gc.disable()  # a collection would close it too, some day
+        try:
+            await asyncio.wait_for(ended.wait(), 5)
+        finally:
+            gc.enable()
+
+
+async def test_names_that_are_not_answered_delay_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many as could be looked up at once, and more, while a network's host is looked up and other threads work."""
+    answered = threading.Event()
+    look_up = socket.getaddrinfo
+
+    def slow(host: Any, *more: Any, **named: Any) -> Any:
+        if str(host).endswith("slow.example"):
+            answered.wait(60)
+            raise OSError("no answer")
+        return look_up(host, *more, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", slow)
+    fetching = [asyncio.create_task(fetch(f"https://a{one}.slow.example/")) for one in range(60)]
+    try:
+        async with serving(answering(answer(200))) as server:
+            sending = HttpTransport(server.url.replace("127.0.0.1", "localhost"))
+            request = Request("DELETE", f"https://{HOST}/x", nature="write")
+            assert (await sending.send(request, hosts=(HOST,))).status == 200
+        async with asyncio.timeout(10):
+            assert await asyncio.to_thread(len, "abc") == 3
+        assert not any(one.done() for one in fetching)
+    finally:
+        answered.set()
+        await asyncio.gather(*fetching, return_exceptions=True)
 
 
 # -- answers ------------------------------------------------------------------------------------------------------

@@ -193,6 +193,24 @@ async def test_a_truncated_chunked_body_is_lost() -> None:
             await send(server, WRITE)
 
 
+@pytest.mark.parametrize("status", [200, 400])
+async def test_an_answer_that_does_not_say_how_long_it_is_counts_where_it_shows_its_end(status: int) -> None:
+    """Without a length it ends where the connection ends, and that may be too early (RFC 9112, 8)."""
+    head = f"HTTP/1.1 {status} X\r\n\r\n".encode()
+
+    async def act(connection: Connection) -> None:
+        await connection.request()
+        await connection.say(head + bodies[connection.number - 1])
+
+    bodies = [b'{"id":"777"}', b'{"id":"777"', b""]
+    async with serving(act) as server:
+        assert (await send(server, WRITE)).body == {"id": "777"}
+        for _ in bodies[1:]:
+            with pytest.raises(ResponseLost) as problem:
+                await send(server, WRITE)
+            assert problem.value.native.status == status
+
+
 async def _silent(connection: Connection) -> None:
     await connection.request()
     await asyncio.sleep(30)
@@ -372,6 +390,21 @@ async def test_a_failure_is_lost_where_the_backend_saw_nothing(monkeypatch: pyte
         await HttpTransport("http://127.0.0.1:9").send(WRITE, hosts=(HOST,))
 
 
+async def test_what_may_have_left_makes_no_second_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever httpcore repeats: it meets our backend, which knows the request."""
+    handle = httpcore.AsyncConnectionPool.handle_async_request
+
+    async def twice(pool: httpcore.AsyncConnectionPool, request: httpcore.Request) -> httpcore.Response:
+        await handle(pool, request)
+        return await handle(pool, request)
+
+    monkeypatch.setattr(httpcore.AsyncConnectionPool, "handle_async_request", twice)
+    async with serving(answering(OK)) as server:
+        with pytest.raises(ResponseLost):
+            await send(server, WRITE)
+        assert (server.connections, len(server.requests)) == (1, 1)
+
+
 async def test_an_error_of_httpcore_after_the_first_byte_is_lost_whatever_its_class() -> None:
     """Events and classes of errors are httpcore's own; what counts is that a byte may have left."""
 
@@ -422,6 +455,18 @@ async def test_an_answer_that_came_while_the_loop_was_blocked_is_read() -> None:
         blocked.set()
         time.sleep(1.5)  # the answer comes at once, and the deadline passes
         assert (await task).body == {"id": "777"}
+
+
+async def test_an_answer_that_was_read_counts_although_closing_takes_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+    aclose = backend.NetworkStream.aclose
+
+    async def lingers(stream: backend.NetworkStream) -> None:
+        await asyncio.sleep(0.6)
+        await aclose(stream)
+
+    monkeypatch.setattr(backend.NetworkStream, "aclose", lingers)
+    async with serving(answering(OK.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))) as server:
+        assert (await send(server, WRITE, timeout=0.3)).body == {"id": "777"}
 
 
 async def test_a_deadline_that_passes_while_somebody_looks_ends_the_request() -> None:
