@@ -1,11 +1,10 @@
-"""One conversation: a service on a SQLite file, a fixed clock, and every native request on a cassette."""
+"""One conversation: a service on a SQLite file, a fixed clock, and every native request recorded or replayed."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
-import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, date, datetime
@@ -14,9 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 import httpx
-import vcr
 from pydantic.alias_generators import to_camel
-from vcr.request import Request as Recorded
 
 from adsunify.actor import Actor
 from adsunify.brief import read_brief
@@ -29,59 +26,20 @@ from adsunify.service.core import Service
 from adsunify.service.opening import open_service
 from adsunify.store import Clock, people
 
+from .recorded import Cassette, recording, replaying
+
 VERIFIER = "a-fixed-verifier-for-recorded-conversations"
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 DAYS = date(2026, 11, 1), date(2026, 11, 10)
 FOLDER = Path(os.environ.get("ADSUNIFY_CASSETTES", Path(__file__).parent / "cassettes"))
 RECORDING = os.environ.get("ADSUNIFY_RECORD") == "1"
-SECRET = re.compile(
-    r"((?:^|[?&])(?:access_token|refresh_token|client_secret|code|code_verifier|fb_exchange_token|appsecret_proof"
-    r"|oauth_token|oauth_token_secret|secret)="
-    r"|\"(?:access_token|refresh_token|secret|auth_code)\": ?\")[^\"&\s]+"
-)
 CODES = {"tiktok": "auth_code"}
 """What a consent calls its code, where it is not ``code``."""
 
-SIMULATED = re.compile(r"^http://127\.0\.0\.1:\d+/")
-
-
-def _scrubbed(value: Any) -> Any:
-    if isinstance(value, bytes):
-        try:
-            return SECRET.sub(r"\1filtered", value.decode()).encode()
-        except UnicodeDecodeError:
-            return value
-    return SECRET.sub(r"\1filtered", value)
-
-
-def _request(recorded: Recorded) -> Recorded:
-    recorded.uri = _scrubbed(SIMULATED.sub("https://", recorded.uri))
-    if recorded.body:
-        recorded.body = _scrubbed(recorded.body)
-    return recorded
-
-
-def _response(recorded: dict[str, Any]) -> dict[str, Any]:
-    body = recorded.get("body", {}) if isinstance(recorded.get("body"), dict) else recorded
-    for name in ("string", "content"):
-        if isinstance(body.get(name), str | bytes):
-            body[name] = _scrubbed(body[name])
-    return recorded
-
-
-CASSETTES = vcr.VCR(
-    cassette_library_dir=str(FOLDER),
-    record_mode="all" if RECORDING else "none",
-    match_on=["method", "uri", "body"],
-    filter_headers=["authorization", "access-token", "user-agent"],
-    before_record_request=_request,
-    before_record_response=_response,
-)
-
 
 @asynccontextmanager
-async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Actor, str]]:
-    """A service that records or replays, an admin, and the code that his consent brought."""
+async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Actor, str, Cassette]]:
+    """A service that records or replays, an admin, the code that his consent brought, and the cassette."""
     clock = Clock(wall=lambda: int(NOW.timestamp() * 1000), monotonic=lambda: 0)
     environment = {
         "ADSUNIFY_LEASE_SECONDS": "30",
@@ -93,19 +51,19 @@ async def opened(network: str, folder: Path) -> AsyncIterator[tuple[Service, Act
         ),
     }
     code = os.environ.get(f"ADSUNIFY_{network.upper()}_CODE")
-    async with _simulated(RECORDING and code is None) as running:
-        # replayed as it was recorded, through the address of a simulation, though none answers there
-        url = running.url if running is not None else None if RECORDING else "http://127.0.0.1:1"
-        found = await open_service(f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=url, clock=clock)
+    simulated = RECORDING and code is None
+    async with _cassette(network, simulated) as cassette:
+        found = await open_service(f"sqlite:///{folder / 'c.db'}", environment, sandbox_url=cassette.url, clock=clock)
         service = found.service
         try:
             home = await service.store.write(people.ensure_workspace, "w", clock)
             person = await service.store.write(people.ensure_user, "a@x.example", clock)
             await service.store.write(people.set_membership, home.id, person.id, "admin", clock)
             actor = Actor(home.id, person.id, "local", "admin", True, "local")
-            if running is not None and not _by_credentials(network):
+            if simulated and not _by_credentials(network):
                 code = await _consented(service, network)
-            yield service, actor, code or "filtered"
+                cassette.exchanges.clear()  # the consent page is a person's
+            yield service, actor, code or "filtered", cassette
         finally:
             await service.close()
 
@@ -154,12 +112,16 @@ def _answer(network: str, code: str) -> tuple[dict[str, str], str]:
 
 
 @asynccontextmanager
-async def _simulated(wanted: bool) -> AsyncIterator[Any]:
-    if not wanted:
-        yield None
+async def _cassette(network: str, simulated: bool) -> AsyncIterator[Cassette]:
+    """The recorded conversation, replayed; while recording, a new one, which is saved where nothing fails."""
+    path = FOLDER / f"{network}.exchanges.json"
+    if not RECORDING:
+        async with replaying(path) as cassette:
+            yield cassette
         return
-    async with sandbox(clock=lambda: NOW) as running:
-        yield running
+    async with sandbox(clock=lambda: NOW) as running, recording(running.url if simulated else None) as cassette:
+        yield cassette
+        cassette.save(path)
 
 
 async def talk(service: Service, actor: Actor, network: str, code: str) -> Any:
