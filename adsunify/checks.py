@@ -6,7 +6,7 @@ Each refusal names the network, the member, the reason and what would be accepte
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 
@@ -18,7 +18,7 @@ from .countries import known
 from .currencies import exponent
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
-from .schedule import Digits, held, is_finer, midnight, zone
+from .schedule import Digits, first_day, held
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
@@ -28,7 +28,6 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
-_DAY = timedelta(days=1)
 EU_DECLARATION = "platform.euPoliticalAdvertising"
 EXISTING = "creative.existingId"
 
@@ -265,16 +264,11 @@ def times_held(network: str, digits: Digits = 0) -> Rule:
 
 
 def start_issues(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
-    """What is wrong with the start where a network keeps whole local days: it is a midnight, or money is spent early.
-
-    Raises InvalidInput ``unknown_timezone``.
-    """
-    local, schedule = zone(timezone), brief.schedule
-    day = schedule.start.astimezone(local).date()
-    if schedule.start != midnight(day, timezone) or is_finer(schedule.start_at):
-        both = " or ".join(midnight(one, timezone).astimezone(local).isoformat() for one in (day, day + _DAY))
-        message = f"{network} keeps whole days of {timezone} time, so a start is a midnight there: {both}."
-        yield Issue("schedule.startAt", "over_precision", message)
+    """Why a network that keeps whole local days refuses the start: served from its midnight, it spends money early."""
+    try:
+        first_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
+    except InvalidInput as problem:
+        yield from problem.issues
 
 
 def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:

@@ -27,7 +27,7 @@ from .network import (
     timezone_of,
     whole_units,
 )
-from .schedule import instant, local_days, utc_text, zone
+from .schedule import first_day, instant, local_days, utc_text, zone
 from .steps import Change, Kind, Risk
 from .wire import Json, loads, parts, put, read
 
@@ -88,13 +88,20 @@ def local_time(account: Account, now: datetime | None) -> datetime | None:
     return now if now is None or account.timezone is None else now.astimezone(zone(account.timezone))
 
 
-def whole_day(value: str, account: Account, path: str, *, ends: bool = False) -> date:
-    """The account's whole day that a date or an instant names; an ending at exactly midnight names the day before."""
+def _whole_day(network: Network, account: Account, field_: str, value: str, path: str) -> str:
+    """The account's day that a date or an instant names as ``startAt`` or ``endAt``, as a date.
+
+    A start is the first instant of its day; an end inside a day means through that day, and at midnight through the day
+    before.
+    """
     if _day(value) is not None:
-        return date.fromisoformat(value)
+        return value
     moment = instant(value, path)
-    first, last = local_days(moment, moment, timezone_of(account))
-    return last if ends and last is not None else first
+    timezone = timezone_of(account)
+    if field_ == "startAt":
+        return first_day(value, path, network.title, timezone).isoformat()
+    _, last = local_days(moment, moment, timezone)
+    return str(last)
 
 
 def _day(text: str) -> date | None:
@@ -408,9 +415,7 @@ def _native(
         instant(plain, path)
         return plain
     if setting.unit == "day":
-        if _day(plain) is None:
-            instant(plain, path)
-        return plain
+        return _whole_day(network, account, setting.field, plain, path)
     if setting.unit == "choice" and plain not in setting.choices:
         raise refused(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
     if setting.unit == "flag":

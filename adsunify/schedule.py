@@ -114,6 +114,21 @@ def midnight(day: date, timezone: str) -> datetime:
     return datetime.combine(day, time(), zone(timezone)).astimezone(UTC)
 
 
+def first_day(text: str, path: str, network: str, timezone: str) -> date:
+    """The local day that starts at an instant, where a network keeps whole days. An earlier start spends money early.
+
+    Raises InvalidInput as :func:`instant`, ``unknown_timezone``, and ``over_precision`` for an instant that is not the
+    first one of a day.
+    """
+    local, moment = zone(timezone), instant(text, path)
+    day = moment.astimezone(local).date()
+    if moment != midnight(day, timezone) or is_finer(text):
+        both = " or ".join(midnight(one, timezone).astimezone(local).isoformat() for one in (day, day + _DAY))
+        message = f"{network} keeps whole days of {timezone} time, so a start is a midnight there: {both}."
+        raise refused(path, "over_precision", message)
+    return day
+
+
 def is_finer(text: str, digits: Digits = 0) -> bool:
     """Whether an instant has more than so many digits of a second that are not 0."""
     return _FINER[digits](text) is not None

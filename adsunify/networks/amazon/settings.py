@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 
-from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, EditMember, Entity, Setting
 from adsunify.statuses import KINDS
@@ -46,14 +45,6 @@ def _before_start(entity: Entity, now: datetime | None) -> str | None:
 
 def _write_budget(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
     return {"/budget": daily_budget(value)}
-
-
-def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/startDate": whole_day(value, account, "fields.startAt").isoformat()}
-
-
-def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/endDate": whole_day(value, account, "fields.endAt", ends=True).isoformat() if value else None}
 
 
 def _write_strategy(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -98,15 +89,17 @@ def _placement(name: str) -> Setting:
 
 # -- the table ----------------------------------------------------------------------------------------------------
 
-_DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the profile's time zone."
+_DAYS_NOTE = (
+    "startAt: a date, or a midnight in the profile's time zone. endAt: a date, or an instant (through its day)."
+)
 _FINAL = "fixed when it is made; delete it and make another"
 SETTINGS = (
     Setting("campaign", "name", "/name", longest=SELLER_NAME, lock=_unless_archived),
     Setting(
         "campaign", "budget", "/budget/budget", "money", period="daily", lock=_unless_archived, write=_write_budget
     ),
-    Setting("campaign", "startAt", "/startDate", "day", lock=_before_start, write=_write_start, note=_DAYS_NOTE),
-    Setting("campaign", "endAt", "/endDate", "day", clears=True, lock=_unless_archived, write=_write_end),
+    Setting("campaign", "startAt", "/startDate", "day", lock=_before_start, note=_DAYS_NOTE),
+    Setting("campaign", "endAt", "/endDate", "day", clears=True, lock=_unless_archived),
     Setting(
         "campaign",
         "bidStrategy",

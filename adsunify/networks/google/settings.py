@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
-from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, EditMember, Entity, Setting, words
 from adsunify.steps import Kind
@@ -129,12 +128,11 @@ def _end(entity: Entity, account: Account) -> Json:
 
 
 def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/campaign/startDateTime": google.first_moment(whole_day(value, account, "fields.startAt"))}
+    return {"/campaign/startDateTime": google.first_moment(date.fromisoformat(value))}
 
 
 def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    day = whole_day(value, account, "fields.endAt", ends=True) if value else None
-    return {"/campaign/endDateTime": google.last_moment(day) if day else None}
+    return {"/campaign/endDateTime": google.last_moment(date.fromisoformat(value)) if value else None}
 
 
 def goal_name(goal: Mapping[str, Json]) -> str:
@@ -209,7 +207,7 @@ def _path(member: str) -> Setting:
 
 FIXED = "it is fixed after creation"
 NOT_SEARCH = "not offered for Search campaigns at this level"
-DAYS_NOTE = "startAt, endAt: a date, or an instant, which means its whole day in the account's time zone."
+DAYS_NOTE = "startAt: a date, or a midnight in the account's time zone. endAt: a date, or an instant (through its day)."
 SETTINGS = (
     _name_of("campaign", google.CAMPAIGN_NAME),
     Setting("campaign", "budget", "/campaignBudget/amountMicros", "money", period="daily", lock=_lock(_shared)),

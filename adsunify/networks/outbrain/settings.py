@@ -8,7 +8,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from adsunify.editing import whole_day
 from adsunify.errors import Issue, refused
 from adsunify.network import Account, EditMember, Entity, Period, Setting, currency_of, is_number
 from adsunify.wire import Json, Response, read, text
@@ -60,13 +59,8 @@ def _write_type(value: Json, entity: Entity, account: Account) -> Mapping[str, J
     return {"/budget/type": value, **pacing}
 
 
-def _write_start(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    return {"/budget/startDate": whole_day(value, account, "fields.startAt").isoformat()}
-
-
 def _write_end(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
-    last = None if value is None else whole_day(value, account, "fields.endAt", ends=True).isoformat()
-    return {"/budget/endDate": last, "/budget/runForever": last is None}
+    return {"/budget/endDate": value, "/budget/runForever": value is None}
 
 
 def _write_suffix(value: Json, entity: Entity, account: Account) -> Mapping[str, Json]:
@@ -133,8 +127,7 @@ SETTINGS = (
     _campaign(
         *("startAt", "/budget/startDate", "day"),
         lock=_started,
-        write=_write_start,
-        note="startAt, endAt: a date, or an instant, which means its whole day in US Eastern time.",
+        note="startAt: a date, or a midnight in US Eastern time. endAt: a date, or an instant (through its day).",
     ),
     _budget("endAt", "/budget/endDate", "day", clears=True, write=_write_end),
     *(_list(name, read=_ids(name)) for name in PLACES),
