@@ -45,6 +45,7 @@ PATH = f"adaccounts/{NEW_YORK}"
         ({"objective_v2_properties": {"objective_v2_type": "AWARENESS"}}, "objective_v2_type: must be one of"),
         ({"daily_budget_micro": 19999999}, "daily_budget_micro: must be 20000000 or more"),
         ({"lifetime_spend_cap_micro": 19999999}, "lifetime_spend_cap_micro: must be 20000000"),
+        ({"daily_budget_micro": 20000000.5}, "daily_budget_micro: must be an integer"),
         ({"daily_budget_micro": "20000000"}, "daily_budget_micro: must be an integer"),
         ({"regulations": {"restricted_delivery_signals": True}}, "regulations: the ad account has not enabled"),
         ({"ad_account_id": TOKYO}, "ad_account_id: must be the ad account of the path"),
