@@ -36,7 +36,7 @@ EVENTS: dict[EventName, str] = {
     "account.disconnected": "An ad account was disconnected.",
     "account.needs_reauth": "The network no longer accepts the account's token, or accepts it again: see the status.",
     "account.ads.initial_sync_completed": "The tree of a newly connected account has been read.",
-    "analytics.synced": "An insights read is complete for its range.",
+    "analytics.synced": "An insights read is complete for its range: its coverage has no missing day.",
     "sync.failed": "The first reading of an account, or an insights read, failed for good.",
     "campaign.status_changed": "A campaign has another status than the last one known.",
     "ad_group.status_changed": "An ad group has another status than the last one known.",

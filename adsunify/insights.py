@@ -37,6 +37,7 @@ NOT_ADDITIVE = frozenset({"reach"})
 
 QUIET_DAYS = "A day without a row had no delivery: the network leaves it out."
 UNKNOWN_DAYS = "Nothing is known of a day without a row: the network does not say that it means no delivery."
+NO_CAMPAIGNS = "The account has no campaign, so nothing was delivered."
 _DAY = datetime.timedelta(days=1)
 
 # Numbers of reports have a bounded length, so sums never need as many digits: exact, or an error.
@@ -174,6 +175,14 @@ class Insights:
         rows = daily(days)
         coverage = coverage.without_rows([row.date for row in rows], missing_day)
         return cls(rows, totals(rows) if coverage.complete else Figures(), coverage, native_rows)
+
+    @classmethod
+    def without_campaigns(cls, coverage: Coverage) -> Self:
+        """The answer for an account that has no campaign, deleted ones included: no day had a delivery.
+
+        It is for networks whose report names campaigns, so that there is nothing to ask for.
+        """
+        return cls.of((), evolve(coverage, notes=(*coverage.notes, NO_CAMPAIGNS)), "zero")
 
     @classmethod
     def waiting(cls, start: datetime.date, end: datetime.date, timezone: str | None, pending: Pending) -> Self:

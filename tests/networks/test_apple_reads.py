@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 from adsunify.connecting import NO_APP, Credentials
 from adsunify.editing import Edit, Percentage, settings
 from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
-from adsunify.insights import DateRange, Figures
+from adsunify.insights import NO_CAMPAIGNS, QUIET_DAYS, DateRange, Figures
 from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
 from adsunify.reading import Query
@@ -319,13 +319,16 @@ def test_a_report_that_takes_one_campaign_only() -> None:
 
 def test_without_campaigns_nothing_is_asked() -> None:
     found, asked = run(reads.insights(ACCOUNT, START, END, None, NOW), page())
-    assert (found.rows, len(asked), found.coverage.complete) == ((), 1, False)
+    assert (found.rows, len(asked), found.coverage.complete) == ((), 1, True)
+    assert (found.coverage.missing, found.coverage.notes[-2:]) == ((), [NO_CAMPAIGNS, QUIET_DAYS])
 
 
 def test_what_lies_ahead_is_not_asked() -> None:
     later = datetime(2026, 11, 2, 23, 30, tzinfo=UTC)  # the 3rd in Berlin
     found, _ = run(reads.insights(ACCOUNT, START, END, None, later), page())
     assert found.coverage.provisional_from == END
+    found, _ = run(reads.insights(ACCOUNT, START, date(2026, 11, 4), None, later), page())
+    assert list(found.coverage.missing) == [DateRange(date(2026, 11, 4), date(2026, 11, 4))]
     found, asked = run(reads.insights(ACCOUNT, START, date(2026, 11, 9), None, later), page({"id": 11}), report())
     assert asked[1].body["timeRange"]["end"] == "2026-11-03"
     found, asked = run(reads.insights(ACCOUNT, date(2026, 12, 1), date(2026, 12, 2), None, later))

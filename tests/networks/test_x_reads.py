@@ -15,7 +15,7 @@ from attrs import evolve
 
 from adsunify.connecting import App, Credentials
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.insights import Insights
+from adsunify.insights import NO_CAMPAIGNS, DateRange, Figures, Insights
 from adsunify.networks.x import reads
 from adsunify.networks.x.native import authorized
 from adsunify.reading import Query, drive
@@ -427,6 +427,14 @@ def test_many_campaigns_are_narrowed_to_those_with_activity() -> None:
     assert [(query["entity_ids"], query["placement"]) for query in rest] == [("c3", "ALL_ON_TWITTER")] * 2
 
 
-def test_an_account_without_campaigns_has_no_figures() -> None:
+def test_an_account_without_campaigns_delivered_nothing() -> None:
     found = insights(date(2026, 1, 1), datetime(2026, 11, 1, tzinfo=UTC).date(), answering({CAMPAIGNS: {"data": []}}))
-    assert (found.rows, found.totals.impressions, found.coverage.complete) == ((), None, False)
+    assert (found.rows, found.totals, found.coverage.complete, found.coverage.missing) == ((), Figures(), True, ())
+    assert NO_CAMPAIGNS in found.coverage.notes
+
+
+def test_campaigns_in_another_currency_are_no_proof_that_nothing_was_delivered() -> None:
+    foreign = {CAMPAIGNS: {"data": [{"id": "c1", "currency": "JPY"}]}}
+    found = insights(date(2026, 11, 1), date(2026, 11, 2), answering(foreign))
+    assert (found.rows, found.coverage.complete) == ((), False)
+    assert found.coverage.missing == (DateRange(date(2026, 11, 1), date(2026, 11, 2)),)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
-from adsunify.insights import QUIET_DAYS, UNKNOWN_DAYS, DateRange
+from adsunify.insights import NO_CAMPAIGNS, QUIET_DAYS, UNKNOWN_DAYS, DateRange
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.schedule import months_before
 from adsunify.service.accounts import MOST_DAYS
@@ -260,6 +260,18 @@ async def test_days_without_a_row_are_told(server: Served, live: dict[str, str],
     else:
         assert (missing, coverage["complete"]) == (set(), True)
         assert (QUIET_DAYS in coverage["notes"]) is bool(lost)
+
+
+async def test_an_account_without_campaigns_is_complete(server: Served) -> None:
+    """Apple's report names campaigns: without one there is nothing to ask for, and nothing was delivered."""
+    accounts = await server.admin.get("/accounts", network="apple")
+    (account,) = [one["accountId"] for one in accounts if one["nativeId"] == "7004"]
+    synced = len(await server.events("analytics.synced"))
+    end = await today(server, account) - timedelta(days=1)
+    found = await finished(server, account, end - timedelta(days=6), end)
+    assert (found["rows"], found["coverage"]["complete"], found["coverage"]["missing"]) == ([], True, [])
+    assert NO_CAMPAIGNS in found["coverage"]["notes"]
+    assert len(await server.events("analytics.synced")) == synced + 1
 
 
 async def test_a_long_range_of_meta_is_a_report(server: Served, live: dict[str, str]) -> None:

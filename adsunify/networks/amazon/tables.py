@@ -360,7 +360,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Reporting v3: rows exist for campaigns with activity; an absent day stays null.
+    # Reporting v3 ("amazon: 12 Insights"): rows exist only for campaigns with activity on that day. An absent day of a
+    # completed report had no activity, and stays null all the same (choice).
     missing_day="gap",
     # Reporting v3: 95 days.
     history=History(days=95),

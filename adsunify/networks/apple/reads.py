@@ -271,10 +271,12 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         return Insights.of((), Coverage(start, end, account.timezone, provisional_from=start), NETWORK.missing_day)
     everything = apple.queried(account, CAMPAIGN.path, [apple.where("deleted", "IN", [True, False])])
     ids = [ident(row, CAMPAIGN.id, CAMPAIGN.native) for row in (yield from _rows(everything))]
-    native = yield from _reported(account, start, until, list(dict.fromkeys(ids)))
     notes = [metric.note for metric in METRICS if metric.note]
     provisional = max(start, today) if end >= today else None
     coverage = Coverage(start, end, account.timezone, provisional_from=provisional, notes=notes)
+    if not ids:  # Apple Ads Platform API, reports: no campaigns are an empty result, without a call
+        return Insights.without_campaigns(evolve(coverage, end=until)).until(end)
+    native = yield from _reported(account, start, until, list(dict.fromkeys(ids)))
     return Insights.of(reported(native, start, until), coverage, NETWORK.missing_day, native)
 
 

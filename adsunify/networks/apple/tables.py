@@ -362,7 +362,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads Platform API, reports: nothing says that a missing day means zero.
+    # Ads Platform API, reports ("apple: 12 Insights"): campaigns and days without rows stay null, since nothing says
+    # that a missing day means zero. No campaigns at all are an empty result: reads.insights reports no delivery.
     missing_day="gap",
     # Ads Platform API, reports: a DAILY report starts within the last 90 days.
     history=History(days=90),

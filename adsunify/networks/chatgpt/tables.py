@@ -346,7 +346,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=(*METRICS, *CONVERSION_METRICS),
     errors=ERRORS,
-    # Ads API, insights: days without impressions are not returned.
+    # Ads API, insights ("chatgpt: 12 Insights"): days without impressions are not returned; a missing row is nothing
+    # delivered.
     missing_day="zero",
     # Ads API, insights: data of days is kept for 365 days.
     history=History(days=365),

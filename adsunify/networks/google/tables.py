@@ -357,7 +357,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Google Ads API, zero metrics: with segments.date selected, a day whose metrics are all zero is left out.
+    # Google Ads API, zero metrics ("google: 12 Insights"): with segments.date selected, a day whose metrics are all 0
+    # is left out; a missing day of a full answer is a true zero day.
     missing_day="zero",
     # Google Ads API, segments.date: rows older than 37 months are not available.
     history=History(months=37),

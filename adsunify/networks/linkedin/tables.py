@@ -443,7 +443,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads Reporting: no activity and no right to read are both answered without an element.
+    # Ads Reporting ("linkedin: 12 Insights"): days without activity have no element, which is null and not 0. An answer
+    # without elements also comes where the member has no right to read.
     missing_day="gap",
     # Ads Reporting (secondary source): daily figures for about six months, older ones by months only.
     history=History(months=6),

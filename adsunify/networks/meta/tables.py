@@ -351,7 +351,7 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Marketing API, insights: a day without delivery has no row.
+    # Marketing API, insights ("meta: 12 Insights"): a day without delivery has no row.
     missing_day="zero",
     # Marketing API, insights: 37 months back at most.
     history=History(months=37),

@@ -303,7 +303,7 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Amplify API, reports: rows carry explicit zeros; a day without a row has no data.
+    # Amplify API, reports ("outbrain: 12 Insights"): rows carry explicit zeros; a day without a row has no data: null.
     missing_day="gap",
     money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     other_countries=(KOSOVO,),

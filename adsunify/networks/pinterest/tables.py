@@ -388,7 +388,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # API v5, analytics: rows whose columns are all 0 are omitted, and so are figures that are not reported.
+    # API v5, analytics ("pinterest: 12 Insights"): a day without a row had no delivery, and is still null or a gap in
+    # the coverage, not 0.
     missing_day="gap",
     # API v5, reports: 914 days back, counted in UTC.
     history=History(days=914, timezone=pinterest.UTC_NAME),

@@ -313,7 +313,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API v3, reports: a day without a row had no delivery, once the report covers it and is final.
+    # Ads API v3, reports ("reddit: 12 Insights"): a day without a row is null, unless the report covers it and is
+    # final: then it had no delivery.
     missing_day="zero_once_final",
     # Ads API v3, reports: 24 months.
     history=History(months=24),

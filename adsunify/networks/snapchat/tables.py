@@ -316,7 +316,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API, stats: with omit_empty=false every day has a row, so that an absent one is not known.
+    # Ads API, stats ("snapchat: 12 Insights"): a campaign without a row counts as 0 only if omit_empty=false was
+    # honoured. It gives every day a row, so where a day has none, it was not honoured.
     missing_day="gap",
     money="Native amounts are integers, 1,000,000 to one of every currency.",
     templates=TEMPLATES,

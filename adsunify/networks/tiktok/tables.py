@@ -392,7 +392,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # API for Business, integrated report: a day without delivery is absent, and absent is not zero.
+    # API for Business, integrated report ("tiktok: 12 Insights"): days without delivery are absent, "not zero"; they
+    # are reported as absent coverage, never as zeros.
     missing_day="gap",
     money="Native amounts are decimal numbers in major units (some currencies take no fraction).",
     templates=TEMPLATES,

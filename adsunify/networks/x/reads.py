@@ -203,11 +203,16 @@ _SUMS = tuple(evolve(metric, native=f"/{metric.name}", read=None) for metric in 
 _DAY = timedelta(days=1)
 
 
-def _campaigns(account: Account, start: date, offset: timedelta, now: datetime) -> Flow[dict[str, list[str]]]:
-    """The campaigns to ask about, by placement: deleted ones too, without those paid in another currency."""
+def _campaigns(account: Account, start: date, offset: timedelta, now: datetime) -> Flow[dict[str, list[str]] | None]:
+    """The campaigns to ask about, by placement: deleted ones too, without those paid in another currency.
+
+    None where the account has no campaign of any kind.
+    """
     asked = x.of_account(account, "campaigns", with_deleted="true", count=x.PAGE)
     answers = yield from pages(NETWORK, asked, x.following)
     found = [one for answer in answers for one in rows(answer.body, "/data")]
+    if not found:
+        return None
     own = [one for one in found if account.currency is None or text(one, "/currency") in (None, account.currency)]
     ids = [ident(one, "/id", "campaign") for one in own]
     if len(ids) <= IDS_A_REQUEST:
@@ -304,14 +309,13 @@ def reported(native: Iterable[Mapping[str, Json]]) -> Days:
     return days(_SUMS, sums.values(), "", itemgetter("date"))
 
 
-def _insights(
+def _coverage(
     account: Account,
     days: DateRange,
-    found: Mapping[Key, Mapping[str, Json]],
     now: datetime,
     missing: Sequence[DateRange] = (),
     notes: Sequence[str] = (),
-) -> Insights:
+) -> Coverage:
     today = now.astimezone(zone(timezone_of(account))).date()
     restated = today - timedelta(days=RESTATED_DAYS)
     provisional = max(days.start, restated) if days.end >= restated else None
@@ -319,7 +323,10 @@ def _insights(
     switched = account.extras.get("timezoneSwitchAt", "")[:10]
     if switched and days.start.isoformat() <= switched <= days.end.isoformat():
         said.append(f"The account changed its time zone at {switched}: that day has a gap.")
-    coverage = Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
+    return Coverage(days.start, days.end, account.timezone, not missing, provisional, tuple(missing), said)
+
+
+def _insights(found: Mapping[Key, Mapping[str, Json]], coverage: Coverage) -> Insights:
     native = [found[key] for key in sorted(found)]
     return Insights.of(reported(native), coverage, NETWORK.missing_day, native)
 
@@ -381,7 +388,7 @@ def _resumed(account: Account, start: date, end: date, job: str, now: datetime) 
     if not start <= first <= last <= end:  # resumed without its dates: the reports name theirs
         start, end = first, last
     notes = [f"The report of {days.start} to {days.end} failed." for days in lost]
-    return _insights(account, DateRange(start, end), found, now, tuple(lost), notes)
+    return _insights(found, _coverage(account, DateRange(start, end), now, tuple(lost), notes))
 
 
 def insights(account: Account, start: date, end: date, job: str | None, now: datetime) -> Flow[Insights]:
@@ -394,6 +401,8 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
         return (yield from _resumed(account, start, end, job, now))
     offset = x.offset_of(account, now)
     campaigns = yield from _campaigns(account, start, offset, now)
+    if campaigns is None:  # Ads API, analytics: figures are those of campaigns, deleted and paused ones included
+        return Insights.without_campaigns(_coverage(account, DateRange(start, end), now))
     at_once = list(_queries(campaigns, start, end, SYNC_DAYS, offset))
     if not at_once or ((end - start).days < SYNC_DAYS and len(at_once) <= SYNC_REQUESTS):
         found: dict[Key, dict[str, Json]] = {}
@@ -401,7 +410,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
             request = x.call("GET", "/stats/accounts/{account}", query, account=account.native_id)
             answer = yield from ask(NETWORK, request)
             _collect(found, answer.body, first, query["placement"])
-        return _insights(account, DateRange(start, end), found, now)
+        return _insights(found, _coverage(account, DateRange(start, end), now))
     reports = list(_queries(campaigns, start, end, JOB_DAYS, offset))
     if len(reports) > JOBS_AT_ONCE:
         message = (

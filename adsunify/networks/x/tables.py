@@ -410,7 +410,8 @@ NETWORK = Network(
     catalogs=CATALOGS,
     metrics=METRICS,
     errors=ERRORS,
-    # Ads API, analytics: a null series is a period without data.
+    # Ads API, analytics ("x: 12 Insights"): a null series is a period without data; it stays null, though X's own pages
+    # show 0. An account without campaigns has no series: reads.insights reports that nothing was delivered.
     missing_day="gap",
     money="Native amounts are micros of the funding instrument's currency: 1,000,000 make one unit.",
     reports=True,
