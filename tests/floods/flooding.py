@@ -98,8 +98,11 @@ class Flooded:
 
 
 @asynccontextmanager
-async def flooded(folder: Path) -> AsyncIterator[Flooded]:
-    """A server with its ordinary limits but those of a credential: good requests are many here, too."""
+async def flooded(folder: Path, **environment: str) -> AsyncIterator[Flooded]:
+    """A server with its ordinary limits but those of a credential: good requests are many here, too.
+
+    ``environment``: more settings of the server.
+    """
     with ExitStack() as running:
         _, sandbox = running.enter_context(process(folder, "sandbox"))
         server, ready = running.enter_context(
@@ -109,6 +112,7 @@ async def flooded(folder: Path) -> AsyncIterator[Flooded]:
                 ADSUNIFY_SANDBOX_URL=sandbox["sandboxUrl"],
                 ADSUNIFY_READS_PER_MINUTE="0",
                 ADSUNIFY_WRITES_PER_MINUTE="0",
+                **environment,
             )
         )
         connector = aiohttp.TCPConnector(limit=2 * AT_ONCE + 60)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from io import BytesIO
 from itertools import count
+from pathlib import Path
 from statistics import median
 from typing import Any
 
@@ -209,6 +211,50 @@ async def test_large_bodies_beside_executes(server: Flooded) -> None:
     assert {(await one)["status"] for one in executing} == {"succeeded"}
     assert alive > 3 and len(answers) > 3
     assert max(answers) < 1024 * 1024
+
+
+LEASE_SECONDS = 2
+
+
+async def test_a_process_that_stands_still_during_three_executes(tmp_path: Path) -> None:
+    """Their leases end and their answers come while it stands still: each is read, and nothing is sent twice.
+
+    Executing on sends only the steps that are not written.
+    """
+    async with flooded(tmp_path, ADSUNIFY_LEASE_SECONDS=str(LEASE_SECONDS)) as server:
+        account = server.accounts["meta"]
+        operations = [
+            (await server.good("POST", "/create", {"accountId": account, "campaign": brief("meta")}))["id"]
+            for _ in range(4)
+        ]
+
+        async def execute(id_: str) -> str:
+            found = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
+            while found["status"] == "prepared" and found["nextAction"] == "execute":
+                found = await server.good("POST", f"/operations/{id_}/execute", {"confirmed": True})
+            return str(found["status"])
+
+        assert await execute(operations.pop()) == "succeeded"
+        each = await writes(server)
+        async with aiohttp.ClientSession() as http:
+            fault = {
+                "network": "meta",
+                "fault": "latency",
+                "method": "POST",
+                "value": 1_000 * LEASE_SECONDS,
+                "times": 3,
+            }
+            async with http.post(f"{server.sandbox}/_sandbox/faults", json=fault) as told:
+                assert told.status == 200
+        executing = [asyncio.create_task(execute(id_)) for id_ in operations]
+        while await writes(server) < each + len(operations):  # the networks have applied them, and answer later
+            await asyncio.sleep(0.01)
+        os.kill(server.pid, signal.SIGSTOP)
+        await asyncio.sleep(2 * LEASE_SECONDS)
+        os.kill(server.pid, signal.SIGCONT)
+        assert await asyncio.gather(*executing) == ["succeeded"] * len(operations)
+        assert await writes(server) == each * (1 + len(operations))
+        assert await server.status("GET", "/healthz") == 200
 
 
 async def writes(server: Flooded) -> int:
