@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from adsunify.errors import Conflict, StoreError
 from adsunify.operation import Advance
+from adsunify.statuses import Created
 from adsunify.store import Clock, Store, consents, open_store, operations, reports
 from adsunify.store.advance import advance
 from adsunify.store.operations import Draft, Idempotency, Prepared
@@ -69,6 +70,34 @@ async def test_threads_of_two_stores_race_for_operations(world: World, url: str)
     for id_ in ids:
         stopped = first[id_][2] or second[id_][2]
         assert first[id_][0] + second[id_][0] == ([] if stopped else [1])
+
+
+async def test_receipts_race_for_the_same_new_ids(world: World, url: str) -> None:
+    """Two processes keep receipts that name the same new entities, in either order: each entity is one step's."""
+    other = await open_store(url, clock=world.clock)
+    for number in range(10):
+        pair = [await world.prepare() for _ in range(2)]
+        fences = [(await world.claim(operation)).fence for operation in pair]
+        made = [Created("ad", f"1{number}"), Created("ad", f"2{number}"), Created("campaign", f"3{number}")]
+        done = await asyncio.gather(
+            *(
+                store.write(
+                    advance,
+                    Advance(operation, fence, receipt=receipt(0), intent=intent(1)),
+                    world.admin,
+                    world.clock,
+                    LEASE,
+                    created=created,
+                )
+                for store, operation, fence, created in zip(
+                    (world.store, other), pair, fences, (made, made[::-1]), strict=True
+                )
+            )
+        )
+        assert {one.refused for one in done} == {None, "ambiguous"}
+        assert sorted([(await world.get(operation)).status for operation in pair]) == ["running", "unknown"]
+    await other.close()
+    assert await world.store.read(count, "created_entities") == 30
 
 
 def count(connection: Connection, table: str) -> int:
