@@ -19,11 +19,14 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
+from adsunify.operation import Advance
+from adsunify.statuses import Created
 from adsunify.store import migrate, open_store, operations
+from adsunify.store.advance import advance
 from adsunify.store.operations import Draft
 from adsunify.store.schema import WHERE, metadata
 
-from .world import Hands, made, plan_of
+from .world import LEASE, Hands, made, plan_of, receipt
 
 Execute = Callable[[str], Awaitable[None]]
 
@@ -133,11 +136,15 @@ async def test_a_failed_migration_leaves_the_database_as_it_was(empty_url: str, 
     await store.close()
 
 
-BEFORE_PACKING = (
+BEFORE_ACTORS = (
     "DROP TABLE created_entities",
     "ALTER TABLE operations DROP COLUMN executed_by",
     "ALTER TABLE operations DROP COLUMN cancelled_by",
     "ALTER TABLE steps DROP COLUMN executed_by",
+    "UPDATE alembic_version SET version_num = '0006'",
+)
+BEFORE_PACKING = (
+    *BEFORE_ACTORS,
     "ALTER TABLE operations DROP COLUMN plan",
     "ALTER TABLE operations ADD COLUMN plan text NOT NULL DEFAULT ''",
     "UPDATE alembic_version SET version_num = '0005'",
@@ -164,6 +171,32 @@ async def test_plans_are_packed(empty_url: str) -> None:
     world.store = await open_store(empty_url)
     assert [(await world.get(id_)).plan() for id_ in kept.operation_ids] == plans
     assert await world.store.read(differences) == []
+    await world.store.close()
+
+
+async def test_an_execution_goes_on_after_an_upgrade(empty_url: str) -> None:
+    """What an older version executed names nobody; what follows names who executed it, and records what it created."""
+    world = await made(await open_store(empty_url), Hands())
+    operation = await world.prepare()
+    first = await world.claim(operation)
+    await world.advance(Advance(operation, first.fence, receipt=receipt(0), trigger="hand_back", next_action=True))
+
+    def before(connection: Connection) -> None:
+        for statement in BEFORE_ACTORS:
+            connection.execute(text(statement))
+
+    await world.store.write(before)
+    await world.store.close()
+    world.store = await open_store(empty_url)
+    assert await world.store.read(differences) == []
+    assert (await world.get(operation)).executed_by is None
+    second = await world.claim(operation, n=1)
+    end = Advance(operation, second.fence, receipt=receipt(1), trigger="succeed")
+    done = await world.store.write(advance, end, world.admin, world.clock, LEASE, created=[Created("ad", "111")])
+    assert done.refused is None
+    found = await world.get(operation)
+    assert found.status == "succeeded" and found.executed_by is not None
+    assert [one.executed_by is None for one in await world.attempts(operation)] == [True, False]
     await world.store.close()
 
 
