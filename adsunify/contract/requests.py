@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from adsunify.brief import CampaignBrief, Instant
 from adsunify.events import DEFAULT_EVENTS, EventName
 from adsunify.refusals import UUID, Problem
-from adsunify.validation import EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers
+from adsunify.validation import VISIBLE, EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers
 
 NetworkCode = Literal[
     "meta",
@@ -76,7 +76,7 @@ class Nothing(WireModel):
 class NewKey(WireModel):
     """A new API key. ``expiresAt`` is bounded by the expiry of the authorizing key; left out, it is that expiry."""
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=80)]
+    name: Annotated[str, StringConstraints(min_length=1, max_length=80), VISIBLE]
     can_write: bool = False
     expires_at: Maybe[Instant] = None
 

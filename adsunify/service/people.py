@@ -14,6 +14,7 @@ from adsunify.errors import NotFound, refused
 from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord, WorkspaceRecord
+from adsunify.validation import is_visible
 from adsunify.wire import Json
 
 from .access import hashed, new_key
@@ -107,8 +108,8 @@ def _add(
 
 
 def _founded(connection: Connection, name: str, clock: Clock) -> WorkspaceRecord:
-    if not name:
-        raise refused("workspace", "required", "needs a name.")
+    if not is_visible(name):
+        raise refused("workspace", "required", "needs a name that people can see.")
     home = people.ensure_workspace(connection, name, clock)
     if people.members(connection, home.id):  # of two who found it at once, the second waited for these
         raise refused("workspace", "taken", "is there already; `adsunify admin user` adds people to it.")

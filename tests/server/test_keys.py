@@ -63,6 +63,11 @@ async def test_a_key_is_shown_once_and_works(empty: Served) -> None:
     assert (await empty.caller(secret).get("/auth/verify"))["credential"] == made["keyId"]
 
 
+@pytest.mark.parametrize("name", [" ", "\u200b", "\u3164\t"])
+async def test_a_name_that_nobody_can_see_is_refused(empty: Served, name: str) -> None:
+    assert await empty.admin.refused("POST", "/keys", {"name": name}) == {("name", "blank")}
+
+
 async def test_only_a_hash_of_the_secret_is_stored(empty: Served) -> None:
     secret = (await empty.admin.post("/keys", {"name": "hashed"}, 201))["secret"]
     rows = await empty.service.store.read(lambda connection: connection.execute(select(api_keys)).all())
