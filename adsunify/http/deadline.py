@@ -13,8 +13,10 @@ BLOCKED_SECONDS = 0.5
 
 
 @asynccontextmanager
-async def patient_timeout(deadline: float) -> AsyncIterator[None]:
-    """Raise TimeoutError at ``deadline``, in seconds of the running loop.
+async def patient_timeout(deadline: float) -> AsyncIterator[asyncio.Timeout]:
+    """Raise TimeoutError at ``deadline``, in seconds of the running loop; infinity means never.
+
+    Yields the timeout, whose ``expired`` tells whether it ended the block.
 
     ``asyncio.timeout`` cancels a task whose answer lies in the socket, where the event loop was blocked past the
     deadline and the answer came meanwhile. Here the deadline moves to one tick after the loop runs again.
@@ -39,6 +41,6 @@ async def patient_timeout(deadline: float) -> AsyncIterator[None]:
         begun = loop.time()
         timer = look_at(max(begun, min(deadline, begun + TICK_SECONDS)))
         try:
-            yield
+            yield limit
         finally:
             timer.cancel()

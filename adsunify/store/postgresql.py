@@ -4,6 +4,7 @@ waits for it any more."""
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -17,6 +18,7 @@ from sqlalchemy.pool import NullPool
 from sqlalchemy.util import await_only
 
 from adsunify.errors import StoreError
+from adsunify.http.deadline import patient_timeout
 
 from .clock import Clock
 from .driver import Parameters, Result, Shared, Store, StoreFunction, announced, translated
@@ -135,14 +137,18 @@ class _Lane:
         kwargs: dict[str, Any],
         limited: bool = True,
     ) -> Result:
-        """Run the function; StoreError after SECONDS where it is ``limited``."""
-        limit = asyncio.timeout(SECONDS if limited else None)
+        """Run the function; StoreError after SECONDS where it is ``limited``.
+
+        An answer that came while the event loop was blocked is read: a claim whose commit nobody learns of is stalled.
+        """
+        limit: asyncio.Timeout | None = None
+        deadline = asyncio.get_running_loop().time() + SECONDS if limited else math.inf
         try:
-            async with limit, self._gate:
+            async with patient_timeout(deadline) as limit, self._gate:
                 result: Result = await self._twice(trying, function, args, kwargs)
                 return result
         except FAILURES as error:
-            if limit.expired():
+            if limit is not None and limit.expired():
                 self._drop_idle()  # they may be as dead as this one
                 raise StoreError(f"The database did not answer within {SECONDS:g} seconds.") from error
             raise _told(error) from error

@@ -6,6 +6,7 @@ import asyncio
 import resource
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -509,6 +510,23 @@ async def test_a_lock_of_another_does_not_hang_callers(store: Store, url: str, m
     await holder.close()
     await store.write(add, "after")
     assert await store.read(names) == {"after"}
+
+
+@on_postgresql
+async def test_an_answer_that_came_while_the_loop_was_blocked_is_read(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slowly(connection: Connection) -> None:
+        add(connection, "kept")
+        connection.execute(text("SELECT pg_sleep(0.4)"))
+
+    await store.write(add, "connected")
+    monkeypatch.setattr(postgresql, "SECONDS", 1.0)
+    writing = asyncio.create_task(store.write(slowly))
+    await asyncio.sleep(0.2)
+    time.sleep(1.5)  # the answer comes, and the limit passes
+    await writing
+    assert await store.read(names) == {"connected", "kept"}
 
 
 @on_postgresql
