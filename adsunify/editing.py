@@ -29,6 +29,7 @@ from .network import (
 )
 from .schedule import first_day, instant, local_days, utc_text, zone
 from .steps import Change, Kind, Risk
+from .validation import is_visible
 from .wire import Json, loads, parts, put, read
 
 BIDS = ("bid", "targetCpa", "bidCeiling")
@@ -387,7 +388,6 @@ def _native(
     network: Network, account: Account, setting: Setting, native: Mapping[str, Json], value: Json, path: str
 ) -> Json:
     """A new value in native units, held against the row's limits."""
-
     if isinstance(value, Percentage):
         return _relative(network, account, setting, native, value, path)
     if value == "":
@@ -431,6 +431,8 @@ def _native(
             message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
             raise refused(path, "choice", message)
         return found
+    if not is_visible(plain):
+        raise refused(path, "blank", f"{setting.field} must have at least one visible character.")
     if setting.longest and len(plain) > setting.longest:
         raise refused(path, "too_long", f"{setting.field} has at most {setting.longest} characters.")
     return plain

@@ -330,6 +330,20 @@ def test_a_percentage_that_changes_nothing_is_refused(network: str) -> None:
     assert "no_change" in codes and codes <= {"no_change", "no_current_value", "out_of_range", "too_small"}
 
 
+@pytest.mark.parametrize("network", list(ADAPTERS))
+@pytest.mark.parametrize("name", [" ", "\u200b", "\u3164"])
+def test_a_name_that_nobody_can_see_is_refused(network: str, name: str) -> None:
+    tables, tried = adapter(network).network, 0
+    for kind, account, native in entities(network):
+        for setting in settings_of(tables, kind):
+            if setting.field == "name" and lock_reason(setting, native, None) is None:
+                with pytest.raises(InvalidInput) as refusal:
+                    edited(tables, account, kind, native, Edit({"name": name}), None)
+                assert [(one.path, one.code) for one in refusal.value.issues] == [("fields.name", "blank")]
+                tried += 1
+    assert tried
+
+
 TARGETINGS = {
     **dict.fromkeys(("meta", "snapchat", "reddit", "apple", "chatgpt"), "/targeting"),
     "linkedin": "/targetingCriteria",
