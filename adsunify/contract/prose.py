@@ -6,14 +6,14 @@ import inspect
 import re
 from typing import Any
 
-_CODE = re.compile(r":\w+:`[.~]*([^`]+)`|``(.+?)``")
-_EXCEPTIONS = re.compile(r"\s*\bRaises [A-Z][^.]*\.")
+_ROLE = re.compile(r":[a-z]{1,9}:`[.~]*([^`.~][^`]*)`")
 
 
 def describe(docstring: str) -> str:
     """A docstring in CommonMark: code and roles become plain code; what it says of Python's exceptions is left out."""
-    text = _CODE.sub(lambda found: f"`{found[1] or found[2]}`", inspect.cleandoc(docstring))
-    return _EXCEPTIONS.sub("", text).strip()
+    text = _ROLE.sub(r"`\1`", inspect.cleandoc(docstring)).replace("``", "`")
+    before, raises, after = text.partition("Raises ")
+    return f"{before.rstrip()}{after.partition('.')[2]}".strip() if raises else text
 
 
 def describe_all(part: Any) -> Any:

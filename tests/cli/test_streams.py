@@ -15,7 +15,7 @@ from .running import BRIEFS
 
 GOOGLE = BRIEFS / "google-responsive_search_ad-traffic-daily.json"
 META = BRIEFS / "meta-page_link_ad-traffic-daily.json"
-ACCOUNT = ("--currency", "USD", "--timezone", "UTC")
+ACCOUNT = ("--currency", "USD", "--timezone", "America/New_York")
 
 
 def shell(line: str, folder: Path, *arguments: str | bytes, **environment: str) -> subprocess.CompletedProcess[bytes]:

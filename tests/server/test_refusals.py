@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adsunify import Account, InvalidInput, plan, read_brief
+from adsunify import Account, InvalidInput, countries, plan, read_brief
 from adsunify.networks import ADAPTERS
 
 from .served import NEVER, PREFIX, Served, brief
@@ -16,7 +16,7 @@ from .served import NEVER, PREFIX, Served, brief
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 SECRET = "s3cr3t-value"
-MANY_COUNTRIES = [f"{first}{second}" for first in "AB" for second in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"][:51]
+MANY_COUNTRIES = sorted(countries.codes())[:51]
 DAYS = {"startDate": "2026-01-01", "endDate": "2026-01-02"}
 
 
