@@ -7,6 +7,7 @@ import errno
 import json
 import logging
 import sys
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import SplitResult, quote, urlsplit
 
@@ -89,7 +90,7 @@ async def drip(server: Served, before: bytes, data: bytes) -> bytes:
     at = urlsplit(server.base_url)
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
     writer.write(before)
-    answer = asyncio.create_task(reader.read())
+    answer = asyncio.create_task(read_until_closed(reader))
     async with asyncio.timeout(60):
         for one in data:
             if answer.done() or writer.is_closing():
@@ -101,6 +102,15 @@ async def drip(server: Served, before: bytes, data: bytes) -> bytes:
     return received
 
 
+async def read_until_closed(reader: asyncio.StreamReader) -> bytes:
+    """What arrives; a server that closes before it has read all resets the connection."""
+    received = b""
+    with suppress(ConnectionResetError):
+        while part := await reader.read(65536):
+            received += part
+    return received
+
+
 @pytest.mark.parametrize(
     "before", [b"", b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n"], ids=["first head", "later head"]
 )
@@ -108,7 +118,7 @@ async def test_a_head_that_does_not_end_is_closed(
     empty: Served, monkeypatch: pytest.MonkeyPatch, before: bytes
 ) -> None:
     """However its bytes are spread; a connection that sends none at all ends, too."""
-    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 1.5)
     answer = await drip(empty, before, b"GET /healthz HTTP/1.1\r\nX: " + b"x" * 1000)
     assert answer.count(b"HTTP/1.1 200 OK") == (1 if before else 0)
     assert answer.count(b"HTTP/1.1") == answer.count(b"HTTP/1.1 200 OK")
@@ -117,16 +127,16 @@ async def test_a_head_that_does_not_end_is_closed(
 
 async def test_a_whole_head_ends_its_time(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """A body may take longer, and so may the pause before the next request."""
-    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 1.5)
     token = empty.people["admin"].tokens["write"].encode()
     head = b"POST " + KEYS + b" HTTP/1.1\r\n" + HOST + b"Content-Type: application/json\r\nContent-Length: 13\r\n"
     at = urlsplit(empty.base_url)
     reader, writer = await asyncio.open_connection(at.hostname, at.port)
     writer.write(head + b"Authorization: Bearer " + token + b"\r\n\r\n" + b'{"name"')
-    await asyncio.sleep(1)
+    await asyncio.sleep(2)
     writer.write(b': "x"}')
     assert (await reader.readline()).startswith(b"HTTP/1.1 201 ")
-    await asyncio.sleep(1)
+    await asyncio.sleep(2)
     writer.write(b"GET /healthz HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n")
     async with asyncio.timeout(20):
         assert b"HTTP/1.1 200 OK" in await reader.read()
@@ -135,7 +145,7 @@ async def test_a_whole_head_ends_its_time(empty: Served, monkeypatch: pytest.Mon
 
 async def test_connections_are_capped_below_the_descriptors(tmp_path: Path) -> None:
     """Beyond the cap a connection is answered 503; where one ends, another one is answered."""
-    descriptors, many = 128, 300
+    descriptors, many = 512, 400  # one turn of the loop may accept 128 more than the cap before it answers them
     command = [sys.executable, "-m", "adsunify", "serve", "--database", "sqlite:///x.db", "--port", "0", "--json"]
     with (tmp_path / "log").open("wb") as log:
         server = await asyncio.create_subprocess_exec(

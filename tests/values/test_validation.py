@@ -66,6 +66,7 @@ def test_a_brief_inside_is_refused_with_all_its_issues():
         ("campaign.name", "too_short"),
         ("campaign.schedule.startAt", "malformed"),
         ("campaign.targeting.countries", "conflict"),
+        ("campaign.targeting.countries", "too_few"),
     ]
 
 
