@@ -68,11 +68,15 @@ def _why_not(network: Network, kind: Kind, path: str) -> str:
 
 
 def _item_issues(network: Network, row: EditMember, items: Sequence[Json], path: str) -> Iterator[Issue]:
-    """What the items of a list name and the network would drop."""
+    """What the items of a list name and the network would drop, and an item whose id is in the list already."""
+    ids: set[str] = set()
     for index, item in enumerate(items):
         if not isinstance(item, Mapping):  # a gender, a headline
             continue
         at = f"{path}.{index}"
+        if str(item["id"]) in ids:
+            yield Issue(at, "duplicate", "The list has an item with this id already; name each id once.")
+        ids.add(str(item["id"]))
         kind = row.type_of(str(item["id"])) if row.type_of is not None else None
         if item.get("type") is not None and kind is None:
             message = f"{network.title} goes by the id, which does not say what type it is; leave the type out."
@@ -133,5 +137,5 @@ def targeted(
 
 
 def identities(items: Sequence[Mapping[str, Json]]) -> list[str]:
-    """The ids of an edit's places or interests, each once."""
-    return list(dict.fromkeys(str(item["id"]) for item in items))
+    """The ids of an edit's places or interests. :func:`check_edit` refused a list with one id twice."""
+    return [str(item["id"]) for item in items]

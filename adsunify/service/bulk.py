@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from adsunify.actor import Actor
-from adsunify.editing import Edit, Percentage, settings_of
+from adsunify.editing import Edit, Percentage, settings_of, unknown_field
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, refuse
 from adsunify.network import Network
 from adsunify.steps import Kind, Plan
@@ -81,15 +81,22 @@ async def _prepared(
 
 
 def _unfit(network: Network, mutation: Mutation) -> Iterator[Issue]:
-    """A field that a bulk edit does not change: it changes money and numbers."""
+    """A field that a bulk edit does not change: it changes money and numbers.
+
+    The native name of an amount is refused as a single edit refuses it: with the field to use.
+    """
     if not mutation.edit.fields:
         return
     rows = [one for one in settings_of(network, mutation.kind) if one.unit in ("money", "number")]
     accepted = [one.field for one in rows if not isinstance(one.lock, str)]
     for name in mutation.edit.fields:
-        if name not in accepted:
+        if name in accepted:
+            continue
+        issue = unknown_field(network, mutation.kind, name, "field")
+        if issue.code == "not_supported":  # a single edit accepts more fields
             message = f"{network.title} takes these for a {mutation.kind}: {', '.join(accepted) or 'none'}."
-            yield Issue("field", "not_supported", message)
+            issue = Issue("field", "not_supported", message)
+        yield issue
 
 
 async def _one(

@@ -197,6 +197,23 @@ async def test_what_is_prepared_names_its_review(both: Served) -> None:
     assert made["structuredContent"]["data"]["reviewUrl"] in made["content"][1]["text"]
 
 
+async def test_a_bulk_edit_that_is_refused_says_what_to_use(both: Served) -> None:
+    agent = await allowed(both)
+    account = both.accounts["meta"]
+    operation = await agent.created(account, brief("meta", budget__amount="25"))
+    steps = (await agent.execute(operation))["structuredContent"]["data"]["receipt"]["steps"]
+    created = {step["key"]: step["outputs"]["id"] for step in steps}
+    body = {"accountId": account, "kind": "adGroup", "entityIds": [created["adGroup"]], "mode": "set", "value": 25}
+    for field, path, code, word in (
+        ("daily_budget", "field", "unknown_field", "under the name budget"),
+        ("budget", "entityIds.0", "no_change", "fields.budget"),
+    ):
+        result = await agent.tool("call_tool", operationId="post_bulk_edit", body={**body, "field": field})
+        (issue,) = result["structuredContent"]["error"]["issues"]
+        assert (issue["path"], issue["code"]) == (path, code)
+        assert word in issue["message"] and word in result["content"][0]["text"]
+
+
 async def test_what_is_handed_back_says_so(both: Served) -> None:
     agent = await allowed(both)
     operation = await agent.created(both.accounts["meta"], brief("meta"))

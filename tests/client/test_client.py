@@ -172,6 +172,26 @@ async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> No
         assert type(remote) is type(local)
 
 
+async def test_bulk_edits_that_are_refused(server: Served, clients: dict[str, AsyncAds]) -> None:
+    account = server.accounts["meta"]
+    done = await clients["local"].execute(
+        await clients["local"].create(account, brief("meta", budget__amount="25")), confirmed=True
+    )
+    created = {step["key"]: step["outputs"]["id"] for step in done.data["receipt"]["steps"]}
+    body = {"accountId": account, "kind": "adGroup", "entityIds": [created["adGroup"]], "mode": "set", "value": 25}
+    for field, path, code, word in (
+        ("daily_budget", "field", "unknown_field", "major units"),
+        ("budget", "entityIds.0", "no_change", "fields.budget"),
+    ):
+        local, remote = await both_raise(
+            clients, lambda ads, field=field: ads.call("post_bulk_edit", body={**body, "field": field})
+        )
+        assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
+        assert local.issues == remote.issues
+        assert [(one.path, one.code) for one in local.issues] == [(path, code)]
+        assert word in local.issues[0].message
+
+
 @pytest.mark.parametrize("dots", [".", ".."])
 async def test_an_id_that_would_be_folded_into_another_address(clients: dict[str, AsyncAds], dots: str) -> None:
     for ask in (

@@ -8,9 +8,10 @@ import pytest
 
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.wire import dumps
+from tests.networks.test_edit_members import NATIVE_AMOUNTS
 
 from .served import Served, brief
-from .test_native import PATHS, at, made, networks
+from .test_native import PATHS, at, ended, made, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -143,6 +144,32 @@ async def test_a_bulk_edit_changes_money_and_numbers(server: Served, network: st
     assert all(field in issue["message"] for field in money if row(network, "campaign", field).lock is None)
 
 
+@networks
+async def test_a_bulk_edit_names_the_field_of_a_native_amount(server: Served, network: str) -> None:
+    rows = adapter(network).network.settings
+    name, field = next(iter(NATIVE_AMOUNTS[network].items()))
+    kind = next(one.level for one in rows if one.field == field and one.unit == "money")
+    node = (await made(server, network))[kind]["id"]
+    many = {"accountId": server.accounts[network], "kind": kind, "entityIds": [node], "field": name}
+    bulk = await server.admin.problem(422, "POST", "/bulk-edit", many | {"mode": "set", "value": 5})
+    path = at(server, network, kind, node, "edit")
+    single = await server.admin.problem(422, "POST", path, {"fields": {name: 5}})
+    (issue,) = bulk["issues"]
+    assert (issue["path"], issue["code"]) == ("field", "unknown_field")
+    assert [one | {"path": "field"} for one in single["issues"]] == [issue]
+
+
+async def test_a_bulk_edit_that_changes_nothing(server: Served) -> None:
+    many = await group(server)
+    other = (await made(server, "meta"))["adGroup"]["id"]
+    many |= {"entityIds": [other, *many["entityIds"]], "field": "bid", "mode": "set", "value": 0.75}
+    fields = {"bidStrategy": "LOWEST_COST_WITH_BID_CAP", "bid": "0.80"}
+    await ended(server, await server.admin.post(at(server, "meta", "adGroup", other, "edit"), {"fields": fields}, 201))
+    problem = await server.admin.problem(422, "POST", "/bulk-edit", many)
+    assert [(one["path"], one["code"]) for one in problem["issues"]] == [("entityIds.1", "no_change")]
+    assert problem["issues"][0]["message"].startswith("fields.bid: ")
+
+
 # -- plans and lists ----------------------------------------------------------------------------------------------
 
 
@@ -158,6 +185,59 @@ async def test_a_plan_shows_what_earlier_steps_fill_in(server: Served, network: 
         bindings += step["bindings"]
         seen.add(step["key"])
     assert bindings or len(seen) == 1
+
+
+RETARGETED: dict[str, tuple[str, dict[str, list[str]]]] = {
+    "meta": ("adGroup", {"locations": ["country:US", "country:CA"], "devices": ["mobile"], "genders": ["female"]}),
+    "google": ("campaign", {"locations": ["2578", "2752"], "languages": ["1000", "1001"]}),
+    "tiktok": ("adGroup", {"locations": ["6252001", "6251999"], "languages": ["en"], "genders": ["female"]}),
+    "snapchat": ("adGroup", {"locations": ["us:region:10150", "us:region:10151"], "genders": ["female"]}),
+    "pinterest": ("adGroup", {"locations": ["GB", "US-CA"], "genders": ["female"]}),
+    "linkedin": ("adGroup", {"locations": ["urn:li:geo:101355337", "urn:li:geo:101282230"]}),
+    "reddit": ("adGroup", {"locations": ["US-VA", "US-NY"], "languages": ["EN", "DE"]}),
+    "x": ("adGroup", {"locations": ["96683cc9126741d1", "6416b8512febefc9"], "genders": ["female"]}),
+    "chatgpt": ("campaign", {"locations": ["country:DE", "country:FR"]}),
+    "apple": ("campaign", {"locations": ["US", "CA"]}),
+    "outbrain": ("campaign", {"locations": ["f7f2ba0d7b5e1f3e1c0f0a1a2b3c4d5e"], "devices": ["MOBILE", "DESKTOP"]}),
+}
+"""Per network that can target: a level, and a targeting that it takes."""
+CAN_TARGET = [
+    code for code in ADAPTERS if any(one.path == "targeting.locations" for one in adapter(code).network.edits)
+]
+
+
+def targeting_of(parts: dict[str, list[str]]) -> dict[str, Any]:
+    """The targeting of an edit with these ids."""
+    return {
+        name: ids if name == "genders" else [{"id": one, "name": "Any name"} for one in ids]
+        for name, ids in parts.items()
+    }
+
+
+@pytest.mark.parametrize("network", CAN_TARGET)
+async def test_a_targeting_is_written_once(server: Served, network: str) -> None:
+    kind, parts = RETARGETED[network]
+    path = at(server, network, kind, (await made(server, network))[kind]["id"], "edit")
+    items = {name: ids for name, ids in parts.items() if name != "genders"}
+    twice = {name: [*ids, ids[0]] for name, ids in items.items()}
+    assert await server.admin.refused("POST", path, {"targeting": targeting_of(twice)}) == {
+        (f"targeting.{name}.{len(ids)}", "duplicate") for name, ids in items.items()
+    }
+    first = await server.admin.post(path, {"targeting": targeting_of(parts)}, 201)
+    await ended(server, first)
+    for again in (parts, {name: ids[::-1] for name, ids in parts.items()}):
+        assert await server.admin.refused("POST", path, {"targeting": targeting_of(again)}) == {
+            (f"targeting.{name}", "no_change") for name in parts
+        }
+
+
+async def test_an_id_in_two_spellings_stands_twice(server: Served) -> None:
+    targeting = targeting_of({"locations": ["2578", "geoTargetConstants/2578"]})
+    campaign = (await made(server, "google"))["campaign"]["id"]
+    path = at(server, "google", "campaign", campaign, "edit")
+    assert await server.admin.refused("POST", path, {"targeting": targeting}) == {
+        ("targeting.locations.1", "duplicate")
+    }
 
 
 async def test_nothing_stands_twice_in_a_list(server: Served) -> None:

@@ -166,11 +166,17 @@ PARTS: Mapping[str, tuple[str, bool, str]] = {
 
 
 def _wanted(items: Sequence[Mapping[str, Json]], prefix: str, path: str) -> list[str]:
-    """The ids that an edit lists, each once."""
+    """The ids that an edit lists, each once, without their prefix."""
+    found: list[str] = []
     for index, item in enumerate(items):
-        if not google.is_digits(str(item["id"]).removeprefix(prefix)):
+        one = str(item["id"]).removeprefix(prefix)
+        if not google.is_digits(one):
             raise refused(f"{path}.{index}.id", "malformed", f"An id is digits, with or without {prefix}.")
-    return list(dict.fromkeys(str(item["id"]).removeprefix(prefix) for item in items))
+        if one in found:
+            message = f"The list has an item with this id already, with or without {prefix}; name each id once."
+            raise refused(f"{path}.{index}", "duplicate", message)
+        found.append(one)
+    return found
 
 
 def _now(native: Mapping[str, Json], name: str) -> dict[str, str]:
