@@ -1,73 +1,64 @@
-"""What every network can do, as Markdown tables read off the adapters' own: the support matrix."""
+"""What every network can do, read off the adapters' own tables: the support matrix."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from attrs import frozen
 
 from .network import Format, Level, Network
 from .networks import ADAPTERS, adapter
 
 LOGINS = {"oauth2": "OAuth 2.0", "oauth1": "OAuth 1.0a", "credentials": "credentials"}
 LOGIN = (
-    "How accounts are connected. With OAuth, an application of yours needs these permissions (scopes) at the network;",
-    "the consent page asks for them.",
+    "How accounts are connected. With OAuth, an application of yours needs these permissions (scopes) at the network;\n"
+    "the consent page asks for them."
 )
+LEVELS = "What a create makes, and what a status can be set to; an empty cell: it cannot."
 EDITABLE = (
-    "What the `fields` of an edit can change. One of them may be locked on some entities: a budget that stands on the",
-    "campaign, a start that has passed, an entity that is archived. The entity's settings say so, with the reason.",
+    "What the `fields` of an edit can change. One of them may be locked on some entities: a budget that stands on the\n"
+    "campaign, a start that has passed, an entity that is archived. The entity's settings say so, with the reason."
 )
 LOCKED = "What the settings show as well, and no edit can change."
 
 
-def matrix() -> str:
-    """The whole matrix."""
+@frozen
+class Grid:
+    """A table of the matrix."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def sections() -> Iterator[tuple[str, Sequence[str | Grid]]]:
+    """Each heading of the matrix with what stands under it: paragraphs and tables."""
     networks = [adapter(code).network for code in ADAPTERS]
-    return "\n".join(
-        [
-            "## Formats",
-            "",
-            *table(("network", "format", "goals", "budget periods", "required"), _formats(networks)),
-            "",
-            f"{sum(_combinations(one) for one in networks)} combinations of format, goal and budget period.",
-            "",
-            "## Interfaces",
-            "",
-            *table(("network", "interface", "sunset", "login", "reports", "levels"), _interfaces(networks)),
-            "",
-            "## Logins",
-            "",
-            *LOGIN,
-            "",
-            *table(("network", "login", "permissions", "note"), _logins(networks)),
-            "",
-            "## Levels",
-            "",
-            "What a create makes, and what a status can be set to; an empty cell: it cannot.",
-            "",
-            *table(("network", "level", "native", "created", "active", "paused", "note"), _levels(networks)),
-            "",
-            "## Editable fields",
-            "",
-            *EDITABLE,
-            "",
-            *table(("network", "level", "fields"), _editable(networks)),
-            "",
-            "## Locked fields",
-            "",
-            LOCKED,
-            "",
-            *table(("network", "level", "fields", "reason"), _locked(networks)),
-            "",
-            "## Metrics and catalogs",
-            "",
-            *table(("network", "metrics", "catalogs"), _reading(networks)),
-            "",
-        ]
-    )
+    count = sum(_combinations(one) for one in networks)
+
+    def grid(rows: Callable[[Iterable[Network]], Iterable[Sequence[str]]], *heads: str) -> Grid:
+        return Grid(("network", *heads), list(rows(networks)))
+
+    combinations = f"{count} combinations of format, goal and budget period."
+    yield "Formats", (grid(_formats, "format", "goals", "budget periods", "required"), combinations)
+    yield "Interfaces", (grid(_interfaces, "interface", "sunset", "login", "reports", "levels"),)
+    yield "Logins", (LOGIN, grid(_logins, "login", "permissions", "note"))
+    yield "Levels", (LEVELS, grid(_levels, "level", "native", "created", "active", "paused", "note"))
+    yield "Editable fields", (EDITABLE, grid(_editable, "level", "fields"))
+    yield "Locked fields", (LOCKED, grid(_locked, "level", "fields", "reason"))
+    yield "Metrics and catalogs", (grid(_reading, "metrics", "catalogs"),)
+
+
+def matrix() -> str:
+    """The whole matrix, as Markdown."""
+    blocks: list[str] = []
+    for heading, under in sections():
+        blocks.append(f"## {heading}")
+        blocks += ["\n".join(table(one.heads, one.rows)) if isinstance(one, Grid) else one for one in under]
+    return "\n\n".join(blocks) + "\n"
 
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    """A Markdown table."""
+    """The lines of a Markdown table."""
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
     for row in rows:

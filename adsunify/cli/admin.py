@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TypeVar
 
@@ -140,7 +140,11 @@ def account_(account: str, extras: tuple[str, ...], unset: tuple[str, ...], data
     if not given:
         raise refused("K=V", "required", "is needed: what shall be set; or --unset K.")
     found = with_store(database, lambda store: accounts.choose_extras(store, account, given))
-    showing.say(found, as_json, [showing.accounts([found]), showing.table(("extra", "value"), found["extras"].items())])
+    showing.say(found, as_json, [showing.accounts([found]), _extras(found)])
+
+
+def _extras(account: Mapping[str, Json]) -> showing.Rows:
+    return showing.table((showing.Column("extra"), showing.Column("value")), account["extras"].items())
 
 
 @admin.command("clock")

@@ -45,8 +45,7 @@ def _confirm(ads: Ads, operation: Operation) -> None:
     screen = showing.console(stderr=True)
     source = operation.data.get("sourceOperationId")
     created = None if source is None else ads.operation(source).data
-    for one in showing.operation(operation.data, ads.account(operation.data["accountId"]).data, created):
-        screen.print(one)
+    showing.show(screen, showing.operation(operation.data, ads.account(operation.data["accountId"]).data, created))
     screen.print()
     network, count = operation.data["network"], len(operation.data["plan"]["steps"])
     risk = showing.RISKS.get(operation.data["risk"], "")

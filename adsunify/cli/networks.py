@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import click
-from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import Markdown, TableElement
-from rich.table import Table
+from collections.abc import Iterator
 
-from adsunify.matrix import matrix
+import click
+
+from adsunify.matrix import Grid, matrix, sections
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.service.networks import detail
 from adsunify.wire import dumps
 
 from . import showing
 from .options import json_option
-
-
-class Whole(TableElement):
-    """A table whose cells are folded, never cut."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for made in super().__rich_console__(console, options):
-            if isinstance(made, Table):
-                for column in made.columns:
-                    column.overflow = "fold"
-            yield made
-
-
-class Pages(Markdown):
-    """Markdown with such tables."""
-
-    elements = Markdown.elements | {"table_open": Whole}
 
 
 @click.command()
@@ -42,8 +24,22 @@ def networks(network: str | None, markdown: bool, as_json: bool) -> None:
     if as_json:
         chosen = [network] if network is not None else list(ADAPTERS)
         click.echo(dumps({"networks": [detail(adapter(code).network) for code in chosen]}))
-    elif markdown or network is None:
-        text = matrix()
-        click.echo(text, nl=False) if markdown else showing.console().print(Pages(text))
+    elif markdown:
+        click.echo(matrix(), nl=False)
+    elif network is None:
+        showing.show(showing.console(), _shown())
     else:
         showing.console().print_json(dumps(detail(adapter(network).network)))
+
+
+def _shown() -> Iterator[str | showing.Rows]:
+    """The support matrix for people."""
+    for heading, under in sections():
+        yield f"{heading.upper()}\n"
+        for one in under:
+            if isinstance(one, Grid):
+                columns = [showing.Column(head, prose=True) for head in one.heads]
+                yield showing.table(columns, one.rows)
+            else:
+                yield one.replace("\n", " ")
+            yield ""

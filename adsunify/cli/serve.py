@@ -26,6 +26,7 @@ from adsunify.store import connections, keys, people
 from adsunify.wire import Json, dumps
 from adsunify_server import logs
 
+from . import showing
 from .consent import give
 from .listening import listening_at
 from .operating import limit_options, limits, measured, watching_options
@@ -301,8 +302,7 @@ def _say(ready: Mapping[str, Any], password: str | None) -> None:
         click.echo("  (each start makes another password)")
         click.echo(f"API key, for this run only: {ready['apiKey']}")
         click.echo(f"Simulated networks: {ready['sandboxUrl']}")
-    for account in ready["accounts"]:
-        click.echo(f"  {account['network']:10} {account['accountId']}  {account['nativeId']} ({account['currency']})")
+        showing.show(showing.console(), [showing.accounts(ready["accounts"])])
 
 
 @click.command()

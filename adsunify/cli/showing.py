@@ -1,13 +1,11 @@
-"""Answers as people read them: tables on standard output. What comes from a network cannot steer the terminal."""
-
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Literal
 
 import click
+from attrs import frozen
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +16,12 @@ from adsunify.creations import made
 from adsunify.wire import Json, dumps
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")
+"""The start of a line that stays free where the line goes on below: its indentation and its label."""
+GAP = 2
+"""Blanks between two columns."""
+PROSE_COLUMNS = 12
+"""The least width of a column of words, where its longest word is shorter."""
 PIPE_COLUMNS = 250
 """The width where there is no terminal: nothing is folded that a program may want to read."""
 RISKS = {
@@ -40,17 +44,146 @@ def plain(value: Json) -> str:
     return CONTROL.sub("\ufffd", value if isinstance(value, str) else dumps(value))
 
 
-def table(columns: Sequence[str], rows: Iterable[Sequence[Json]], title: str | None = None) -> Table:
+# -- lines and tables that fit a terminal -------------------------------------------------------------------------
+
+
+@frozen
+class Column:
+    """A column of a table.
+
+    ``rank``: 0 is always shown; of the others a narrow terminal shows the lowest ranks that fit. ``prose``: its cells
+    may be broken between words. ``number``: its cells end at the right.
+    """
+
+    name: str
+    rank: int = 0
+    prose: bool = False
+    number: bool = False
+
+
+@frozen
+class Rows:
+    """A table that never breaks a word, and so no id, at any width.
+
+    A terminal that is too narrow for all columns shows the important ones and names the others. Where these do not fit
+    either, every row becomes a list of facts.
+    """
+
+    columns: Sequence[Column]
+    cells: Sequence[Sequence[str]]
+    title: str | None = None
+
+    def laid_out(self, screen: Console) -> Iterator[Table | str]:
+        """The title, then the table with the columns left out, or the facts: what fits the screen."""
+        if self.title is not None:
+            yield self.title
+        places = list(range(len(self.columns)))
+        if screen.is_terminal and not self._fits(places, screen.width):
+            places = self._important(screen.width)
+        if not self._fits(places, screen.width):
+            yield from self._facts()
+            return
+        table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+        for place, width in zip(places, self._widths(places, screen.width), strict=True):
+            justify: Literal["left", "right"] = "right" if self.columns[place].number else "left"
+            table.add_column(Text(self.columns[place].name), width=width, justify=justify)
+        for row in self.cells:
+            table.add_row(*(Text(row[place]) for place in places))
+        yield table
+        absent = [column.name for place, column in enumerate(self.columns) if place not in places]
+        if absent:
+            yield f"Not shown in {screen.width} columns: {', '.join(absent)} (see --json)."
+
+    def _important(self, width: int) -> list[int]:
+        """The columns of rank 0, and of the others those that fit, the lowest rank first."""
+        chosen: list[int] = []
+        for place in sorted(range(len(self.columns)), key=lambda place: self.columns[place].rank):
+            if self.columns[place].rank == 0 or self._fits([*chosen, place], width):
+                chosen.append(place)
+        return sorted(chosen)
+
+    def _fits(self, places: Sequence[int], width: int) -> bool:
+        return sum(self._least(place) + GAP for place in places) - GAP <= width
+
+    def _widths(self, places: Sequence[int], width: int) -> list[int]:
+        """The width of each column. What is left over goes to those whose cells are broken most."""
+        widths = {place: self._least(place) for place in places}
+        most = {place: self._most(place) for place in places}
+        for _ in range(width + GAP - sum(one + GAP for one in widths.values())):
+            place = max(places, key=lambda place: most[place] / widths[place])
+            widths[place] += widths[place] < most[place]
+        return list(widths.values())
+
+    def _most(self, place: int) -> int:
+        """The width that breaks nothing."""
+        return max(map(cell_len, (self.columns[place].name, *self._of(place))))
+
+    def _least(self, place: int) -> int:
+        """The width that breaks no word; a heading is broken between its words, as prose is."""
+        column = self.columns[place]
+        words = [word for one in self._of(place) for word in (one.split() if column.prose else (one,))]
+        least = max(map(cell_len, (*column.name.split(), *words)))
+        return max(least, min(PROSE_COLUMNS, self._most(place))) if column.prose else least
+
+    def _of(self, place: int) -> list[str]:
+        return [row[place] for row in self.cells]
+
+    def _facts(self) -> Iterator[str]:
+        """Each row as lines of a name and a value."""
+        label = max(cell_len(column.name) for column in self.columns)
+        for number, row in enumerate(self.cells):
+            if number:
+                yield ""
+            for column, cell in zip(self.columns, row, strict=True):
+                if cell:
+                    yield f"{column.name:{label}}  {cell}"
+
+
+def table(columns: Sequence[Column], rows: Iterable[Sequence[Json]], title: str | None = None) -> Rows:
     """A table; its cells are taken as text, never as markup."""
-    found = Table(title=title, title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for column in columns:
-        found.add_column(column, overflow="fold")
-    for row in rows:
-        found.add_row(*(Text(plain(cell)) for cell in row))
-    return found
+    return Rows(columns, [[plain(cell) for cell in row] for row in rows], title)
 
 
-def accounts(found: Sequence[Mapping[str, Json]]) -> Table:
+def show(screen: Console, shown: Iterable[str | Rows]) -> None:
+    """Print lines and tables. At a terminal a line that is too long goes on below, broken between its words."""
+    for one in shown:
+        for part in one.laid_out(screen) if isinstance(one, Rows) else one.split("\n"):
+            screen.print(
+                Text(_folded(part, screen)) if isinstance(part, str) else part, soft_wrap=isinstance(part, str)
+            )
+
+
+def _folded(line: str, screen: Console) -> str:
+    """A line as a terminal shows it without breaking a word: what goes on below begins under the line's own words."""
+    if not screen.is_terminal or cell_len(line) <= screen.width:
+        return line
+    words = LABEL.sub("", line, count=1)
+    start = len(line) - len(words)
+    lines = [""]
+    for word in words.split(" "):
+        longer = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(longer) <= screen.width - start:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return line[:start] + f"\n{' ' * start}".join(filter(None, lines))
+
+
+# -- what the answers hold ----------------------------------------------------------------------------------------
+
+
+ACCOUNTS = (
+    Column("account"),
+    Column("network"),
+    Column("native id", rank=2),
+    Column("name", prose=True),
+    Column("currency", rank=1),
+    Column("time zone", rank=3),
+    Column("status"),
+)
+
+
+def accounts(found: Sequence[Mapping[str, Json]]) -> Rows:
     """Ad accounts."""
     rows = [
         (
@@ -64,7 +197,7 @@ def accounts(found: Sequence[Mapping[str, Json]]) -> Table:
         )
         for one in found
     ]
-    return table(("account", "network", "native id", "name", "currency", "time zone", "status"), rows)
+    return table(ACCOUNTS, rows)
 
 
 def state(operation: Mapping[str, Json]) -> str:
@@ -74,47 +207,71 @@ def state(operation: Mapping[str, Json]) -> str:
     return "stalled" if operation["stalled"] else str(operation["status"])
 
 
-def operations(found: Sequence[Mapping[str, Json]]) -> Table:
+OPERATIONS = (
+    Column("operation"),
+    Column("network"),
+    Column("action"),
+    Column("status"),
+    Column("risk", rank=1),
+    Column("prepared", rank=2),
+    Column("account", rank=3),
+)
+
+
+def operations(found: Sequence[Mapping[str, Json]]) -> Rows:
     """Operations, a line each."""
     rows = [
-        (one["id"], one["network"], one["action"], state(one), one["risk"], one["createdAt"], one["accountId"])
+        (one["id"], one["network"], one["action"], state(one), one["risk"], _minute(one["createdAt"]), one["accountId"])
         for one in found
     ]
-    return table(("operation", "network", "action", "status", "risk", "prepared", "account"), rows)
+    return table(OPERATIONS, rows)
+
+
+def _minute(moment: str) -> str:
+    """A moment of the wire, to the minute."""
+    return f"{moment[:10]} {moment[11:16]}Z"
 
 
 def operation(
     shown: Mapping[str, Json],
     account: Mapping[str, Json] | None = None,
     source: Mapping[str, Json] | None = None,
-) -> Iterable[Any]:
+) -> Iterator[str | Rows]:
     """One operation: what it will write, with its money where the account is known, and what became of it.
 
     ``source``: the operation that created what this one activates.
     """
-    yield Text(f"{shown['id']}  {shown['action']} on {shown['network']}, {state(shown)}")
+    yield f"{shown['id']}  {shown['action']} on {shown['network']}, {state(shown)}"
     if account is not None:
         name = account["name"] or account["nativeId"]
-        yield Text(
-            f"account  {plain(name)} ({plain(account['nativeId'])}, {account['currency'] or 'currency unknown'})"
-        )
-    yield Text(f"risk     {shown['risk']}: {RISKS.get(shown['risk'], '')}")
-    yield Text(f"expires  {shown['expiresAt']}")
+        yield f"account  {plain(name)} ({plain(account['nativeId'])}, {account['currency'] or 'currency unknown'})"
+    yield f"risk     {shown['risk']}: {RISKS.get(shown['risk'], '')}"
+    yield f"expires  {shown['expiresAt']}"
     for word, member in (("executed", "executedBy"), ("cancelled", "cancelledBy")):
         if member in shown:
             by = shown[member]
-            yield Text(f"{word:9}{by['at']} by user {by['userId']}, credential {plain(by['credential'])}")
-    yield Text(f"review   {shown['reviewUrl']}")
+            yield f"{word:8} {by['at']} by user {by['userId']}, credential {plain(by['credential'])}"
+    yield f"review   {shown['reviewUrl']}"
     for warning in shown["warnings"]:
-        yield Text(f"warning  {plain(warning)}")
+        yield f"warning  {plain(warning)}"
     if account is not None and source is not None:
-        yield Text("")
+        yield ""
         yield begins(account, source)
     yield from steps(shown["plan"].get("steps", ()), account)
     yield from outcome(shown)
 
 
-def begins(account: Mapping[str, Json], source: Mapping[str, Json]) -> Table:
+BEGINS = (
+    Column("begins to run"),
+    Column("name", prose=True),
+    Column("budget"),
+    Column("from"),
+    Column("to"),
+    Column("id"),
+)
+
+
+def begins(account: Mapping[str, Json], source: Mapping[str, Json]) -> Rows:
     """What an activation sets running, as its creation wrote it: names, budgets and times."""
     rows = [
         (
@@ -127,36 +284,46 @@ def begins(account: Mapping[str, Json], source: Mapping[str, Json]) -> Table:
         )
         for one in made(account, source)
     ]
-    return table(("begins to run", "name", "budget", "from", "to", "id"), rows, f"as operation {source['id']} wrote it")
+    return table(BEGINS, rows, f"as operation {source['id']} wrote it")
 
 
-def validated(found: Mapping[str, Json]) -> Iterable[Any]:
+def validated(found: Mapping[str, Json]) -> Iterator[str | Rows]:
     """A brief that holds, and what creating it would write."""
-    yield Text(f"valid: {found['format']} on {found['network']}; nothing was saved")
+    yield f"valid: {found['format']} on {found['network']}; nothing was saved"
     for warning in found["warnings"]:
-        yield Text(f"warning  {plain(warning)}")
+        yield f"warning  {plain(warning)}"
     yield from steps(found["plan"]["steps"], found["account"])
 
 
-def steps(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None) -> Iterable[Text]:
+def steps(plan: Iterable[Mapping[str, Json]], account: Mapping[str, Json] | None) -> Iterator[str]:
     """The native writes of a plan, in order, each with its money."""
     for number, step in enumerate(plan, 1):
-        yield Text(f"\n{number}. {plain(step['does'])}\n   {step['method']} {plain(step['path'])}")
+        yield f"\n{number}. {plain(step['does'])}\n   {step['method']} {plain(step['path'])}"
         for change in step["changes"]:
-            yield Text(f"   {plain(change['field'])}: {plain(change['before'])} -> {plain(change['after'])}")
+            yield f"   {plain(change['field'])}: {plain(change['before'])} -> {plain(change['after'])}"
         for amount in amounts(account, step) if account is not None else ():
             sent = f"{plain(amount.major)}, sent as {plain(amount.sent)}" if amount.major else plain(amount.sent)
-            yield Text(f"   money: {plain(amount.member)} = {sent}")
+            yield f"   money: {plain(amount.member)} = {sent}"
 
 
-def outcome(shown: Mapping[str, Json]) -> Iterable[Any]:
+def outcome(shown: Mapping[str, Json]) -> Iterator[str | Rows]:
     """What became of the steps so far, and how much of the operation is written."""
     yield from receipt(shown)
     if shown["receipt"]["steps"] or shown["expired"]:
-        yield Text(plain(read_completion(shown).describe()))
+        yield plain(read_completion(shown).describe())
 
 
-def receipt(shown: Mapping[str, Json]) -> Iterable[Any]:
+RECEIPT = (
+    Column("step"),
+    Column("attempt", number=True),
+    Column("outcome"),
+    Column("http", number=True),
+    Column("ids", prose=True),
+    Column("the network says", prose=True),
+)
+
+
+def receipt(shown: Mapping[str, Json]) -> Iterator[str | Rows]:
     """What became of the steps so far."""
     steps = shown["receipt"]["steps"]
     if steps:
@@ -164,8 +331,8 @@ def receipt(shown: Mapping[str, Json]) -> Iterable[Any]:
             (step["key"], step["attempt"], step["state"], step["httpStatus"], _ids(step["outputs"]), _message(step))
             for step in steps
         ]
-        yield Text("")
-        yield table(("step", "attempt", "outcome", "http", "ids", "the network says"), rows)
+        yield ""
+        yield table(RECEIPT, rows)
 
 
 def _ids(outputs: Mapping[str, Json]) -> str:
@@ -176,31 +343,41 @@ def _message(step: Mapping[str, Json]) -> Json:
     return None if step["error"] is None else step["error"].get("message")
 
 
-FIGURES = ("impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach")
+FIGURES = {
+    "impressions": Column("impressions", number=True),
+    "clicks": Column("clicks", number=True),
+    "spend": Column("spend", number=True),
+    "conversions": Column("conversions", number=True, rank=1),
+    "conversionValue": Column("conversion value", number=True, rank=2),
+    "videoViews": Column("video views", number=True, rank=4),
+    "reach": Column("reach", number=True, rank=3),
+}
 
 
-def insights(found: Mapping[str, Json]) -> Iterable[Any]:
+def insights(found: Mapping[str, Json]) -> Iterator[str | Rows]:
     """Daily metrics with their totals, and what is missing."""
     rows = [(row["date"], *(row[name] for name in FIGURES)) for row in found["rows"]]
     rows.append(("total", *(found["totals"][name] for name in FIGURES)))
-    yield table(("date", *FIGURES), rows, f"spend in {found['currency']}, days of {found['timezone']}")
+    title = f"spend in {found['currency']}, days of {found['timezone']}"
+    yield table((Column("date"), *FIGURES.values()), rows, title)
     coverage = found["coverage"]
     if not coverage["complete"]:
-        yield Text(f"not complete; missing: {plain(coverage['missing'])}")
+        yield "The figures are not complete."
+    for gap in coverage["missing"]:
+        first, last = gap["startDate"], gap["endDate"]
+        yield f"{first}: no figures" if first == last else f"{first} to {last}: no figures"
     if coverage["provisionalFrom"] is not None:
-        yield Text(f"provisional from {coverage['provisionalFrom']}: the network still counts")
+        yield f"provisional from {coverage['provisionalFrom']}: the network still counts"
     for note in coverage["notes"]:
-        yield Text(plain(note))
+        yield plain(note)
 
 
-def say(data: Json, as_json: bool, shown: Iterable[Any]) -> None:
+def say(data: Json, as_json: bool, shown: Iterable[str | Rows]) -> None:
     """Print an answer: the data as one JSON document, or as people read it."""
     if as_json:
         click.echo(dumps(data))
-        return
-    screen = console()
-    for one in shown:
-        screen.print(one, soft_wrap=isinstance(one, Text))
+    else:
+        show(console(), shown)
 
 
 @contextmanager

@@ -121,7 +121,7 @@ class Receiver:
         now = datetime.now(UTC).strftime("%H:%M:%S")
         told = ["verified" if verified else "NOT VERIFIED", *_words(event)]
         told += [] if forwarded is None else [f"forwarded: {forwarded}"]
-        click.echo("  ".join((now, *map(showing.plain, told))))
+        showing.show(showing.console(), ["  ".join((now, *map(showing.plain, told)))])
 
 
 def _words(event: Json) -> list[Json]:

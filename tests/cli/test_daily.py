@@ -9,11 +9,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+
+from adsunify.cli import showing
 
 from .conftest import Networks, Place
 from .running import BRIEF, BRIEFS
@@ -81,6 +84,17 @@ def test_people_read_tables(both: Place, account: str) -> None:
     assert "prepared" in both.ads("operations").out
     assert "valid: chat_card on chatgpt" in both.ads("validate", account, BRIEF).out
     assert "total" in both.ads("insights", account).out
+
+
+def test_days_without_figures_are_named_in_words(both: Place, account: str) -> None:
+    now = datetime.now(UTC).date()
+    start, end = str(now - timedelta(days=3)), str(now + timedelta(days=5))
+    shown = both.ads("insights", account, "--start", start, "--end", end)
+    assert shown.code == 0 and "[{" not in shown.out
+    assert re.search(rf"^\d{{4}}-\d\d-\d\d to {end}: no figures$", shown.out, re.MULTILINE), shown.out
+    figures = both.ads("insights", account, "--start", start, "--end", end, "--json").data
+    figures["coverage"]["missing"] = [{"startDate": start, "endDate": start}]
+    assert f"{start}: no figures" in list(showing.insights(figures))
 
 
 def test_nobody_is_asked_and_nothing_is_written_without_the_word(both: Place, account: str, networks: Networks) -> None:
@@ -304,10 +318,8 @@ def test_a_person_sees_plan_risk_and_money_and_decides(place: Callable[[str], Pl
 
 
 def test_what_a_network_calls_things_cannot_steer_the_terminal() -> None:
-    from adsunify.cli import showing
-
     assert showing.plain("a\x1b[2Jb\r\nc\u202e") == "a\ufffd[2Jb\ufffd\ufffdc\ufffd"
     screen = showing.console()
     with screen.capture() as captured:
-        screen.print(showing.table(("name",), [("[red]x[/red]\x1b]0;title\x07",)]))
+        showing.show(screen, [showing.table((showing.Column("name"),), [("[red]x[/red]\x1b]0;title\x07",)])])
     assert "\x1b" not in captured.get() and "[red]x[/red]" in captured.get()

@@ -1,0 +1,191 @@
+"""What people see in a real terminal of 80, 100 and 140 columns: nothing is wider, and no id is broken."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import httpx
+import pytest
+from attrs import frozen
+from rich.cells import cell_len
+
+from adsunify.webhooks import EVENT_ID, SIGNATURE, sign
+
+from .conftest import Place
+from .running import BRIEF, ROOT
+
+WIDTHS = (80, 100, 140)
+UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+STEERING = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+DRIVER = """
+import fcntl, json, os, struct, sys, termios
+from adsunify.cli import main
+for width, arguments in json.load(open(sys.argv[1])):
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    print("\\f", end="", flush=True)
+    sys.argv = ["adsunify", *arguments]
+    try:
+        main()
+    except SystemExit:
+        pass
+"""
+"""Commands one after another in one process; the terminal is made as wide as each wants it."""
+
+
+@contextmanager
+def at_terminal(width: int, *arguments: str, **environment: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    """Python with a terminal for everything it reads and writes, and the other end of that terminal."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    process = subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env={**clean, "TERM": "xterm", **environment},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    try:
+        yield process, ours
+    finally:
+        process.terminate()
+        process.wait(timeout=60)
+        os.close(ours)
+
+
+def read_until(ours: int, end: str = "", answers: Mapping[str, str] | None = None) -> str:
+    """What the terminal showed up to ``end``, or until it was closed; each question is answered when it is asked."""
+    shown, heard = "", 0
+    with suppress(OSError):  # the other end is closed
+        while data := os.read(ours, 4096):
+            shown += data.decode()
+            for question, answer in (answers or {}).items():
+                while (place := shown.find(question, heard)) >= 0:
+                    heard = place + len(question)
+                    os.write(ours, f"{answer}\n".encode())
+            if end and end in shown:
+                break
+    return shown.replace("\r\n", "\n")
+
+
+@frozen
+class Screens:
+    """What commands showed, by width and name."""
+
+    shown: Mapping[tuple[int, str], str]
+    ids: Mapping[str, str]
+
+
+@pytest.fixture(scope="module")
+def screens(
+    place: Callable[[str], Place], served: Mapping[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> Screens:
+    server = {"ADSUNIFY_SERVER": served["baseUrl"], "ADSUNIFY_TOKEN": served["apiKey"]}
+    there = Place("server", server)
+    accounts = {one["network"]: one["accountId"] for one in served["accounts"]}
+    done = there.ads("create", accounts["chatgpt"], BRIEF, "--json").data["id"]
+    there.ads("execute", done, "--confirmed", "--json")
+    live = there.ads("activate", done, "--json").data["id"]
+    files = f"sqlite:///{served['folder']}/served.db"
+    local = f"sqlite:///{tmp_path_factory.mktemp('terminal')}/local.db"
+    days = ("--start", "2026-01-01", "--end", "2026-01-03")
+    person = ("--workspace", "shop", "--database", local, "--email")
+    commands = {
+        "accounts": ("accounts",),
+        "operations": ("operations",),
+        "operation": ("operations", done),
+        "create": ("create", accounts["chatgpt"], BRIEF),
+        "activate": ("activate", done),
+        "execute": ("execute", live),
+        "insights": ("insights", accounts["chatgpt"], *days),
+        "networks": ("networks",),
+        "extras": ("admin", "account", accounts["tiktok"], "--unset", "createFlow", "--database", files),
+        "clock": ("admin", "clock", "--database", files),
+        "workspace": ("admin", "workspace", "--database", local),
+    }
+    made = [(80, ["admin", "init", *person, "ada@acme.example"])]
+    made += [(width, ["admin", "user", *person, f"of{width}@acme.example"]) for width in WIDTHS]
+    asked = [(width, list(words)) for width in WIDTHS for words in commands.values()]
+    asked += [(width, ["cancel", live]) for width in WIDTHS]
+    script = tmp_path_factory.mktemp("script") / "commands.json"
+    script.write_text(json.dumps([*made, *asked]))
+    with at_terminal(80, "-c", DRIVER, str(script), **server) as (_, ours):
+        pages = read_until(ours, answers={"[y/N]: ": "n"}).split("\f")[1:]
+    assert len(pages) == len(made) + len(asked)
+    names = [(80, "init"), *((width, "user") for width in WIDTHS)]
+    names += [(width, name) for width in WIDTHS for name in commands]
+    names += [(width, "cancel") for width in WIDTHS]
+    shown = {name: STEERING.sub("", page.rpartition("\x1b[2K")[2]) for name, page in zip(names, pages, strict=True)}
+    return Screens(shown, {"done": done, "live": live, "account": accounts["chatgpt"], "tiktok": accounts["tiktok"]})
+
+
+WHOLE = {
+    "accounts": ("account", "tiktok"),
+    "operations": ("done", "live"),
+    "operation": ("done",),
+    "activate": ("done",),
+    "execute": ("live", "done"),
+    "cancel": ("live",),
+    "extras": ("tiktok",),
+}
+"""The ids that a command shows."""
+NAMES = ("create", "insights", "networks", "clock", "workspace", "user", *WHOLE)
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_wider_than_the_terminal(screens: Screens, name: str, width: int) -> None:
+    shown = screens.shown[width, name]
+    assert shown.strip() and "Traceback" not in shown
+    assert [line for line in shown.splitlines() if cell_len(line) > width] == []
+    assert {screens.ids[one] for one in WHOLE.get(name, ())} <= set(UUID.findall(shown))
+    assert not re.search(r"-$", shown, re.MULTILINE), "an id is broken after a hyphen"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_important_columns_are_shown_and_the_others_are_named(screens: Screens, width: int) -> None:
+    first, *_, last = screens.shown[width, "accounts"].splitlines()
+    columns = ["account", "network", "name", "status", "currency", "native id", "time zone"]
+    there = [one for one in columns if re.search(rf"\b{one}\b", first)]
+    assert there[:4] == columns[:4] and len(there) == {80: 4, 100: 5, 140: 7}[width], first
+    absent = [one for one in ("native id", "currency", "time zone") if one not in there]
+    note = f"Not shown in {width} columns: {', '.join(absent)} (see --json)."
+    assert (last == note) is bool(absent)
+    assert all(one in screens.shown[width, "insights"].split() for one in ("impressions", "clicks", "reach", "total"))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_what_an_activation_begins_is_a_table_or_a_list_of_facts(screens: Screens, width: int) -> None:
+    shown = screens.shown[width, "execute"]
+    assert f"as operation {screens.ids['done']} wrote it" in shown and "320 USD lifetime" in shown
+    heading = r"begins to run  name +budget +from +to +id" if width == 140 else r"begins to run  campaign\nname +Autumn"
+    assert re.search(heading, shown), shown
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_events_are_printed_with_whole_ids(width: int) -> None:
+    ids = [f"01a2070{digit}-64d5-7699-927c-f579596a23e5" for digit in range(3)]
+    data = {"operationId": ids[1], "accountId": ids[2], "network": "meta", "status": "prepared"}
+    body = json.dumps({"id": ids[0], "type": "operation.prepared", "data": data}).encode()
+    listen = ("-m", "adsunify", "webhooks", "listen", "--port", "0")
+    with at_terminal(width, *listen, ADSUNIFY_WEBHOOK_SECRET="whsec_canary") as (_, ours):
+        url = read_until(ours, "/\r\n").removeprefix("Listening at ").strip()
+        signed = {EVENT_ID: ids[0], SIGNATURE: sign(body, ids[0], "whsec_canary", int(time.time()))}
+        assert httpx.post(url, content=body, headers=signed, trust_env=False).status_code == 204
+        shown = read_until(ours, "status=prepared\r\n")
+    assert UUID.findall(shown) == ids
+    assert max(map(cell_len, shown.splitlines())) <= width
