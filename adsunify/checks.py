@@ -28,8 +28,12 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
-EU_DECLARATION = "platform.euPoliticalAdvertising"
 EXISTING = "creative.existingId"
+
+
+def deny_political_ads(reason: str = "it has no such declaration") -> Input:
+    """The row of a network without a declaration of political ads: ``false`` declares an absence, and passes."""
+    return Input("platform.euPoliticalAdvertising", "optional", choices=(False,), reason=f"true is refused: {reason}")
 
 
 def present(brief: CampaignBrief) -> dict[str, Any]:
@@ -197,17 +201,16 @@ def _inputs(
     for path, value in members.items():
         found = rows.get(path)
         if found is None or found.need == "refused":
-            # An absence that is declared says nothing that a network would have to carry.
-            if path == EU_DECLARATION and value is False:
-                continue
             if path.startswith("creative.") and EXISTING in members and path != EXISTING:
                 yield Issue(path, "conflict", IS_INHERITED)
                 continue
             reason = found.reason if found is not None and found.reason else _others(rows, path)
             yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
         elif found.choices and any(one not in found.choices for one in (value if _many(value) else (value,))):
-            accepted = ", ".join(found.choices)
-            yield Issue(path, "choice", f"{network.title} takes these values for {path}: {accepted}.")
+            accepted = ", ".join(one if isinstance(one, str) else str(one).lower() for one in found.choices)
+            why = f" ({found.reason})" if found.reason else ""
+            code = "not_supported" if found.reason else "choice"
+            yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{why}.")
         elif found.test is not None and (wrong := found.test(value)) is not None:
             yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
 
@@ -217,7 +220,8 @@ def _others(rows: Mapping[str, Input], path: str) -> str:
     part = path.partition(".")[0]
     if part not in _PARTS:
         return "it has no place for it"
-    taken = [other for other, row in rows.items() if row.need != "refused" and other.startswith(f"{part}.")]
+    named = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
+    taken = [other for other, row in named.items() if row.need != "refused" and row.choices != (False,)]
     return f"it takes {', '.join(taken)}" if taken else f"it takes nothing of {part}"
 
 

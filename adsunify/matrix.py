@@ -75,11 +75,12 @@ def _required(one: Format) -> Iterator[str]:
     """What a brief of this format needs beside what every brief has."""
     groups: dict[str, list[str]] = {}
     seen = set()
+    always = {row.path for row in one.inputs if row.need == "required" and row.unless is None}
     for row in one.inputs:
         words = row.path + _only(row.goals, one.goals) + _only(row.periods, one.periods)
-        if row.need == "required" and row.unless is None and words not in seen:
+        if row.need == "required" and words not in seen and not any(row.path in paths for paths in groups.values()):
             seen.add(words)
-            yield words
+            yield words if row.path in always else f"{words} ({row.reason})"
         elif row.need in ("one", "any") and row.path not in groups.setdefault(row.group, []):
             groups[row.group].append(row.path)
     for paths in groups.values():

@@ -177,7 +177,8 @@ class Input:
 
     ``need``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of it);
     ``refused`` (with the reason). A member without a row is refused. ``test`` returns what is wrong with a value, or
-    None. ``unless``: the row does not apply to accounts for which it is true.
+    None. ``choices``: the only values that are taken; a ``reason`` beside them says why the others are refused.
+    ``unless``: the row does not apply to accounts for which it is true; its ``reason`` names those it applies to.
     """
 
     path: str
@@ -185,7 +186,7 @@ class Input:
     goals: tuple[Goal, ...] = ()
     periods: tuple[Period, ...] = ()
     group: str = ""
-    choices: tuple[str, ...] = ()
+    choices: tuple[str | bool, ...] = ()
     test: Callable[[Json], str | None] | None = None
     reason: str = ""
     accepts: str = ""

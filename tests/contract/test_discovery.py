@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pytest
+from attrs import evolve
 
 from adsunify.checks import MEMBERS
 from adsunify.network import Account
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.service.networks import workflows
+from adsunify.wire import Json
 
 from .cases import ACCOUNT_IDS
-from .discovery import GOALS, PERIODS, Cell, brief, cells, refusals, same_format, without
+from .discovery import GOALS, PERIODS, SAMPLES, Cell, brief, cells, put, refusals, same_format, without
 
 CURRENCY = "USD"
 
@@ -77,13 +79,78 @@ def test_a_member_that_no_row_takes_is_refused_at_it(cell: Cell, path: str) -> N
         return
     more = brief(cell, CURRENCY, more=(path,))
     found = refusals(more, account(cell.network))
-    if path == "platform.euPoliticalAdvertising":  # false declares an absence and passes everywhere
-        assert found == set()
-    elif same_format(cell, more):
+    if same_format(cell, more):
         # an existing creative is refused at the members that it would replace (the contract of the brief)
         assert path in found or (path == "creative.existingId" and found)
     else:  # the member makes it another format, which lacks what that one needs
         assert found
+
+
+def test_a_value_that_is_no_choice_is_refused(cell: Cell) -> None:
+    for path, row in cell.rows.items():
+        if row["choices"] and row["need"] != "refused":
+            other: Json = "NO SUCH CHOICE" if isinstance(row["choices"][0], str) else not row["choices"][0]
+            value = brief(cell, CURRENCY)
+            put(value, path, [other] if isinstance(SAMPLES[path], list) else other)
+            assert path in refusals(value, account(cell.network)), path
+
+
+@pytest.mark.parametrize("network", ADAPTERS)
+def test_the_declaration_of_political_ads_stands_in_the_rows(network: str) -> None:
+    for cell in CELLS:
+        if cell.network == network:
+            row = cell.rows["platform.euPoliticalAdvertising"]
+            assert row["need"] != "refused"
+            assert row["choices"] == ([] if network in ("google", "linkedin") else [False])
+            assert not row["choices"] or row["reason"].startswith("true is refused: ")
+
+
+CONDITIONS: Mapping[tuple[str, str], tuple[Mapping[str, str], Mapping[str, str]]] = {
+    ("linkedin", "where the account's extra reference names no organization"): (
+        {"reference": "urn:li:person:1"},
+        {"reference": "urn:li:organization:1"},
+    ),
+    ("amazon", "where the account's extra accountType is not known"): ({}, {"accountType": "seller"}),
+    ("amazon", "where the account's extra accountType is seller"): (
+        {"accountType": "seller"},
+        {"accountType": "vendor"},
+    ),
+    ("amazon", "where the account's extra accountType is vendor"): (
+        {"accountType": "vendor"},
+        {"accountType": "seller"},
+    ),
+    ("tiktok", "where the account's extra canUseCustomIdentity is false"): (
+        {"canUseCustomIdentity": "false"},
+        {"canUseCustomIdentity": "true"},
+    ),
+}
+"""What the reason of a row says of accounts: extras for which the row counts, and for which it does not."""
+
+
+def test_every_condition_is_said_in_the_row() -> None:
+    rows = [(code, row) for code in ADAPTERS for one in adapter(code).network.formats for row in one.inputs]
+    assert {(code, row.reason) for code, row in rows if row.unless is not None} == set(CONDITIONS)
+    assert {(code, row.reason) for code, row in rows if row.reason.startswith("where ")} == set(CONDITIONS)
+
+
+@pytest.mark.parametrize(("network", "condition"), CONDITIONS)
+def test_a_row_counts_for_the_accounts_that_it_names(network: str, condition: str) -> None:
+    for workflow in workflows(adapter(network).network):
+        for own in (0, 1):
+            extras = CONDITIONS[network, condition][own]
+            hold = {text for (code, text), sides in CONDITIONS.items() if code == network and sides[0] == extras}
+            others = {text for code, text in CONDITIONS if code == network} - hold
+            rows = [row for row in workflow["inputs"] if row["reason"] not in others]
+            assert (condition in hold) == (own == 0)
+            for cell in cells({**workflow, "inputs": rows}):
+                known = evolve(account(network), extras=extras)
+                whole = brief(cell, CURRENCY)
+                assert refusals(whole, known) == set(), extras
+                for path in {row["path"] for row in workflow["inputs"] if row["reason"] == condition}:
+                    if path in cell.needed():
+                        assert path in refusals(without(whole, path), known), (path, extras)
+                    elif not cell.takes(path):
+                        assert path in refusals(brief(cell, CURRENCY, more=(path,)), known), (path, extras)
 
 
 @pytest.mark.parametrize("network", ADAPTERS)

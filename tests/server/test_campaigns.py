@@ -113,6 +113,19 @@ async def test_all_issues_come_at_once(server: Served, network: str) -> None:
     assert len(server.networks.asked) == reads  # the tables refuse it, before the network is asked
 
 
+async def test_what_workflows_say_of_political_ads_is_what_is_taken(server: Served) -> None:
+    path = "platform.euPoliticalAdvertising"
+    for row in await server.admin.get("/workflows"):
+        network = row["network"]
+        (said,) = [one for one in row["inputs"] if one["path"] == path]
+        assert said["need"] == ("required" if network == "google" else "optional")
+        for value in (False, True):
+            body = asked(server, network, platform__euPoliticalAdvertising=value)
+            answer = await server.admin.send("POST", "/validate-campaign", body)
+            taken = f"campaign.{path}" not in {issue["path"] for issue in answer.json().get("issues", ())}
+            assert taken is (not said["choices"] or value in said["choices"]), (network, value)
+
+
 async def test_issues_say_what_is_accepted(server: Served) -> None:
     problem = await server.admin.problem(422, "POST", "/create", asked(server, "google", goal="awareness"))
     (issue,) = [one for one in problem["issues"] if one["path"] == "campaign.goal"]

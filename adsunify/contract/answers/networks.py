@@ -8,14 +8,18 @@ from .shape import Shape, Text
 
 
 class Requirement(Shape):
-    """One row of what a format does with a member of the brief."""
+    """One row of what a format does with a member of the brief.
+
+    Of several rows of a member, the first counts that fits the goal, the period and the account; ``reason`` says which
+    accounts a row is for, or why values or the member are refused. A member without a row is refused.
+    """
 
     path: str
     need: Literal["required", "optional", "one", "any", "refused"]
     goals: list[str]
     periods: list[str]
     group: Text
-    choices: list[str]
+    choices: list[str | bool]
     reason: Text
     accepts: Text
 

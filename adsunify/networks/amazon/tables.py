@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import start_issues
+from adsunify.checks import deny_political_ads, start_issues
 from adsunify.errors import InvalidInput, Issue
 from adsunify.network import (
     Account,
@@ -168,6 +168,8 @@ _CREATIVE = tuple(
     f"creative.{member}"
     for member in ["existingId", "headline", "body", "url", "imageUrl", "imageHash", "headlines", "descriptions"]
 )
+_OF_TYPE = "where the account's extra accountType is %s"
+_UNKNOWN = "where the account's extra accountType is not known"
 _MARKETPLACE = "the profile's marketplace is the geography"
 _SKU = "the seller's own number of an eligible listing"
 _ASIN = "the ASIN of an eligible listing"
@@ -183,12 +185,15 @@ FORMATS = (
             Input("bid", "required", accepts="an ad group needs a default bid"),
             Input("schedule.endAt", "optional"),
             Input("targeting.keywords", "required", test=wrong_keywords, accepts="1 to 50 different keywords"),
-            Input("platform.sku", "one", group="product", unless=_is_known, accepts=f"{_SKU}, or {_ASIN}"),
-            Input("platform.asin", "one", group="product", unless=_is_known, accepts=f"{_ASIN}, or {_SKU}"),
-            Input("platform.sku", "required", unless=_other_than(SELLER), accepts=_SKU),
-            Input("platform.asin", "required", unless=_other_than(VENDOR), accepts=_ASIN),
+            *(
+                Input(path, "one", group="product", unless=_is_known, reason=_UNKNOWN, accepts=accepts)
+                for path, accepts in (("platform.sku", f"{_SKU}, or {_ASIN}"), ("platform.asin", f"{_ASIN}, or {_SKU}"))
+            ),
+            Input("platform.sku", "required", unless=_other_than(SELLER), reason=_OF_TYPE % SELLER, accepts=_SKU),
+            Input("platform.asin", "required", unless=_other_than(VENDOR), reason=_OF_TYPE % VENDOR, accepts=_ASIN),
             Input("platform.sku", "refused", reason="vendors and KDP authors advertise by platform.asin"),
             Input("platform.asin", "refused", reason="sellers advertise by platform.sku"),
+            deny_political_ads(),
             Input("targeting.countries", "refused", reason=_MARKETPLACE),
             Input("targeting.locationIds", "refused", reason=_MARKETPLACE),
             Input("targeting.native", "refused", reason="keywords are all that this format targets by"),

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import times_held
+from adsunify.checks import deny_political_ads, times_held
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import (
     Account,
@@ -162,7 +162,7 @@ FORMATS = (
                 test=wrong_keywords,
                 accepts="exact or broad; without any Search Match chooses the search terms",
             ),
-            Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
+            deny_political_ads(),
         ),
         bid={"app_installs": BID},
         rules=(_app_store, times_held("Apple Ads", 3), _one_country),

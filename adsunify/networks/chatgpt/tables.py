@@ -15,6 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import deny_political_ads
 from adsunify.errors import InvalidInput, Issue, refused
 from adsunify.network import (
     Account,
@@ -167,6 +168,7 @@ FORMATS = (
                 accepts="one of the event's sources, which decide",
             ),
             Input("platform.pixelId", "refused", reason=_LED),
+            deny_political_ads(),
         ),
         rules=(_name, _amounts, _instants),
         notes=(

@@ -20,7 +20,7 @@ from datetime import datetime
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import times_held
+from adsunify.checks import deny_political_ads, times_held
 from adsunify.errors import Issue
 from adsunify.money import major
 from adsunify.network import (
@@ -162,7 +162,7 @@ COMMON = (
     Input("platform.conversionEvent", "required", goals=("conversions",), choices=meta.CONVERSION_EVENTS),
     Input("platform.conversionEvent", "refused", reason="only the goal conversions uses it"),
     Input("platform.specialAdCategories", "optional", choices=meta.SPECIAL_AD_CATEGORIES),
-    Input("platform.euPoliticalAdvertising", "refused", reason="name the special ad category of politics instead"),
+    deny_political_ads("name the special ad category of politics instead"),
     Input("targeting.keywords", "refused", reason="its ads are shown to people, not on searches"),
 )
 NEW = (

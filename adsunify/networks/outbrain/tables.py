@@ -15,7 +15,7 @@ from decimal import Decimal
 from functools import partial
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import start_issues
+from adsunify.checks import deny_political_ads, start_issues
 from adsunify.countries import KOSOVO
 from adsunify.errors import Issue
 from adsunify.network import (
@@ -129,7 +129,7 @@ _SHARED = (
     Input("targeting.native", "optional", test=wrong_targeting, accepts="Outbrain's own targeting object"),
     Input("targeting.keywords", "refused", reason="links are shown beside articles, not on searches"),
     Input("platform.brandName", "optional", accepts="the source line"),
-    Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
+    deny_political_ads(),
     Input("creative.existingId", "refused", reason="a promoted link is made anew for each campaign"),
     Input("creative.headlines", "refused", reason="a promoted link has one headline"),
     Input("creative.descriptions", "refused", reason="a promoted link has one description, creative.body"),

@@ -21,6 +21,7 @@ from typing import Literal
 from attrs import frozen
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import deny_political_ads
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound
 from adsunify.network import (
     Account,
@@ -163,6 +164,7 @@ COMMON = (
     Input("schedule.endAt", "required", periods=("lifetime",), accepts="a lifetime budget is spent up to its end"),
     Input("schedule.endAt", "optional"),
     Input("bid", "optional", accepts="; ".join(f"{goal}: {meaning}" for goal, meaning in BID.items())),
+    deny_political_ads(),
     Input("creative.imageHash", "refused", reason="a pin's image is given by its address, as imageUrl"),
     Input("creative.headlines", "refused", reason="a pin has one title, the headline"),
     Input("creative.descriptions", "refused", reason="a pin has one description, the body"),

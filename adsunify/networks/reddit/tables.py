@@ -16,6 +16,7 @@ from datetime import datetime
 from functools import partial
 
 from adsunify.brief import CampaignBrief
+from adsunify.checks import deny_political_ads
 from adsunify.errors import InvalidInput, Issue
 from adsunify.network import (
     Account,
@@ -134,7 +135,7 @@ FORMATS = (
                 "refused",
                 reason="special_ad_categories can only be read in the Ads API; it is set in Reddit's own interface",
             ),
-            Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
+            deny_political_ads(),
         ),
         bid={"traffic": BID},
         rules=(_whole_seconds,),

@@ -17,7 +17,7 @@ from functools import partial
 from urllib.parse import parse_qsl
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import times_held
+from adsunify.checks import deny_political_ads, times_held
 from adsunify.errors import Issue, ProviderUnreadable, refused
 from adsunify.network import (
     Account,
@@ -124,7 +124,7 @@ FORMATS = (
             Input("bid", "optional", accepts=CPM),
             Input("platform.locale", "optional", accepts="required for several countries; its country is one of them"),
             Input("platform.specialAdCategories", "optional", choices=snap.CATEGORIES),
-            Input("platform.euPoliticalAdvertising", "refused", reason="it has no such declaration"),
+            deny_political_ads(),
         ),
         bid={"awareness": CPM},
         rules=(times_held("Snapchat"), _floor, _regulated, no_overlap, one_language),

@@ -20,7 +20,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from adsunify.brief import CampaignBrief
-from adsunify.checks import times_held
+from adsunify.checks import deny_political_ads, times_held
 from adsunify.errors import Issue
 from adsunify.network import (
     Account,
@@ -150,7 +150,6 @@ _ABSENT = {
     "platform.pixelId": "link clicks are counted without a pixel",
     "platform.conversionEvent": "link clicks are counted without an event",
     "platform.brandName": "the identity brings its own name",
-    "platform.euPoliticalAdvertising": "TikTok takes no political ads",
 }
 
 FORMATS = (
@@ -172,9 +171,15 @@ FORMATS = (
             Input("creative.imageHash", "optional", accepts="the cover: an id of the catalog images"),
             Input("creative.imageUrl", "optional", test=not_web, accepts="the cover: an address that TikTok fetches"),
             Input("platform.identityId", "required", accepts=_IDENTITIES),
-            Input("platform.identityType", "required", choices=tiktok.TIKTOK_ACCOUNTS, unless=_custom_allowed),
+            Input(
+                *("platform.identityType", "required"),
+                choices=tiktok.TIKTOK_ACCOUNTS,
+                unless=_custom_allowed,
+                reason="where the account's extra canUseCustomIdentity is false",
+            ),
             Input("platform.identityType", "required", choices=(*tiktok.TIKTOK_ACCOUNTS, tiktok.CUSTOM_USER)),
             Input("platform.specialAdCategories", "optional", choices=tiktok.SPECIAL_INDUSTRIES),
+            deny_political_ads("TikTok takes no political ads"),
             *(Input(path, "refused", reason=reason) for path, reason in _ABSENT.items()),
         ),
         rules=(_name, _cover, times_held(tiktok.TITLE), _schedule, _amounts, _targeting),

@@ -15,7 +15,7 @@ from decimal import Decimal
 from types import NoneType
 from typing import Literal
 
-from adsunify.checks import times_held
+from adsunify.checks import deny_political_ads, times_held
 from adsunify.errors import ProviderUnreadable, refused
 from adsunify.network import (
     Account,
@@ -176,6 +176,7 @@ FORMATS = (
                 test=wrong_criteria,
                 accepts='{"criteria": [{"targeting_type", "targeting_value", "operator_type"}]}',
             ),
+            deny_political_ads(),
             *(Input(f"creative.{member}", "refused", reason=_INHERITED) for member in _CREATIVE),
         ),
         rules=(times_held("X"), one_batch),
