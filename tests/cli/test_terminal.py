@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import json
 import os
@@ -69,10 +70,10 @@ def at_terminal(width: int, *arguments: str, **environment: str) -> Iterator[tup
 
 def read_until(ours: int, end: str = "", answers: Mapping[str, str] | None = None) -> str:
     """What the terminal showed up to ``end``, or until it was closed; each question is answered when it is asked."""
-    shown, heard = "", 0
+    shown, heard, decoder = "", 0, codecs.getincrementaldecoder("utf-8")()
     with suppress(OSError):  # the other end is closed
         while data := os.read(ours, 4096):
-            shown += data.decode()
+            shown += decoder.decode(data)
             for question, answer in (answers or {}).items():
                 while (place := shown.find(question, heard)) >= 0:
                     heard = place + len(question)
