@@ -18,9 +18,12 @@ from adsunify.network import Account, ErrorRule, Found, Network, counted, native
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.outcomes import rule_for
 from adsunify.planning import plan
+from adsunify.reading import drive
 from adsunify.wire import Response, loads
 
-from .cases import ACCOUNT_IDS, BRIEFS, ZONES
+from .cases import ACCOUNT_IDS, BRIEFS, ZONES, Library, own_cases
+from .plans import planned_by
+from .recorded import Conversation
 
 OFFERED: Mapping[str, tuple[int, set[str], set[str]]] = {
     "meta": (2, {"traffic", "awareness", "conversions"}, {"daily", "lifetime"}),
@@ -107,6 +110,16 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
 
 
 # -- levels and settings ------------------------------------------------------------------------------------------
+
+
+def test_what_is_active_from_its_creation_is_warned_of(network: Network) -> None:
+    levels = {one.kind for one in network.levels if not one.born and one.kind != "keyword"}
+    for case in own_cases():
+        if not levels or case.network != network.code or case.kind != "create" or case.refuse is not None:
+            continue
+        made = drive(planned_by(case, Library()), Conversation(case.network, case.exchange).answer)
+        if levels & {step.kind for step in made.steps if step.action == "create"}:
+            assert any("active" in warning.lower() for warning in made.warnings), case.id
 
 
 def test_states_are_closed(network: Network) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from attrs import evolve, fields
@@ -24,12 +25,13 @@ from adsunify.steps import (
     bound,
     kept,
     laid_over,
+    marked_body,
     of_operation,
     plan_bytes,
     planned,
     taken,
 )
-from adsunify.wire import Request, Response, canonical
+from adsunify.wire import Json, Request, Response, canonical, loads
 
 
 def step(key: str = "one", **members: object) -> Step:
@@ -202,3 +204,22 @@ def test_a_step_without_its_marks_is_never_sent() -> None:
 def test_a_plan_without_marks_is_the_same_for_every_operation() -> None:
     plan = planned("x", "create", "1", [step()])
     assert of_operation(plan, "op-1") is plan
+
+
+# -- plans of before --------------------------------------------------------------------------------------------------
+
+BEFORE: Json = loads((Path(__file__).parent / "plans_with_marks.json").read_bytes())
+"""Plans whose stored bytes hold the values of their marks, as 3595d86 wrote them, with the requests that it sent."""
+
+
+@pytest.mark.parametrize("old", BEFORE, ids=[one["network"] for one in BEFORE])
+def test_a_stored_plan_that_holds_its_marks_is_shown_and_sent_as_before(old: Json) -> None:
+    plan = of_operation(Plan.from_bytes(old["stored"].encode("ascii"), old["digest"]), old["operationId"])
+    stored = {one["key"]: one for one in loads(old["stored"])["steps"]}
+    sent = {step.key: step for step in plan.steps if step.marks}
+    assert list(sent) == [one["key"] for one in old["marked"]]
+    for one in old["marked"]:
+        assert canonical(sent[one["key"]].request.to_json()) == canonical(one["request"])
+        assert marked_body(stored[one["key"]], old["operationId"]) == one["request"].get("body")
+        outputs = {binding.step: {binding.output: "7"} for binding in sent[one["key"]].bindings}
+        assert bound(sent[one["key"]], outputs).headers == one["request"].get("headers", {})

@@ -333,7 +333,8 @@ def plan_native_create(account: Account, kind: Kind, payload: Mapping[str, Json]
     does = f"Create the {tiktok.CALLED[kind]} from native parameters, {'active' if active else 'paused'}."
     step = _create(account, flow, kind, does, body)
     unlisted = flow == tiktok.SMART_PLUS and payload.get("objective_type") == tiktok.TRAFFIC
-    warnings = (SMART_PLUS_UNLISTED,) if unlisted else ()
+    # A native create is not held against the present: the warning names the day itself.
+    warnings = (MANUAL_MAY_END,) if flow == tiktok.MANUAL else (SMART_PLUS_UNLISTED,) if unlisted else ()
     return (yield from settled(_plan(account, "create", step, risk="spend" if active else "low", warnings=warnings)))
 
 
