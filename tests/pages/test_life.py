@@ -9,7 +9,7 @@ from urllib.parse import urljoin
 import pytest
 
 from adsunify.networks import ADAPTERS
-from tests.server.served import Served, brief, connect, given, press
+from tests.server.served import Served, brief, connect, given
 
 from .browsing import browser, email, found
 
@@ -23,10 +23,9 @@ async def test_a_whole_life(site: Served) -> None:
         await person.sign_in(email("admin"))
         await person.open("/connections")
         await person.send(button="Connect Meta", expected=201)
-        link = next(address for text, address in person.page.links.items() if text.startswith("Go to"))
-        consent = await person.http.get(link)
-        done = await press(person.http, consent)
-        person._shown(done, 200)
+        await person.follow("Go on")
+        await person.send(button="Continue to Meta")
+        await person.send(button="Allow")
         assert "Connected" in person.text
         await site.settled()
 
