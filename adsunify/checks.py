@@ -14,7 +14,7 @@ from attrs import frozen
 from pydantic.alias_generators import to_camel
 
 from .brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
-from .countries import known
+from .countries import code_of, known
 from .currencies import exponent
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
@@ -276,9 +276,14 @@ def start_issues(network: str, brief: CampaignBrief, timezone: str) -> Iterator[
 
 
 def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
-    for position, code in enumerate(brief.targeting.countries or ()):
+    types = [one.type_of for one in network.edits if one.path == "targeting.locations" and one.type_of is not None]
+    codes = [(f"targeting.countries.{at}", code) for at, code in enumerate(brief.targeting.countries or ())]
+    for at, location in enumerate(brief.targeting.location_ids or ()):
+        if types and all(type_of(location) == "country" for type_of in types):
+            codes.append((f"targeting.locationIds.{at}", code_of(location)))
+    for path, code in codes:
         try:
-            known(code, f"targeting.countries.{position}", network.other_countries)
+            known(code, path, network.other_countries)
         except InvalidInput as problem:
             yield from problem.issues
 

@@ -30,6 +30,11 @@ def codes() -> frozenset[str]:
     return frozenset(line.partition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#"))
 
 
+def code_of(location: str) -> str:
+    """The code in a location's id that names a country: US, us or country:US."""
+    return location.rpartition(":")[2].upper()
+
+
 def known(code: str, path: str, others: Collection[str] = ()) -> str:
     """The code itself; ``others`` are taken beside the official ones.
 

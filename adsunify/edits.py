@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from .countries import code_of, known
 from .editing import Edit, require_change
 from .errors import InvalidInput, Issue, refuse
 from .network import EditMember, Network, level
@@ -78,6 +79,11 @@ def _item_issues(network: Network, row: EditMember, items: Sequence[Json], path:
             yield Issue(at, "duplicate", "The list has an item with this id already; name each id once.")
         ids.add(str(item["id"]))
         kind = row.type_of(str(item["id"])) if row.type_of is not None else None
+        if kind == "country":
+            try:
+                known(code_of(str(item["id"])), f"{at}.id", network.other_countries)
+            except InvalidInput as problem:
+                yield from problem.issues
         if item.get("type") is not None and kind is None:
             message = f"{network.title} goes by the id, which does not say what type it is; leave the type out."
             yield Issue(f"{at}.type", "not_supported", message)

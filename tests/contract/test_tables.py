@@ -112,6 +112,22 @@ def test_the_scheme_of_an_address_is_taken_in_any_case(network: Network) -> None
 # -- levels and settings ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("code", "form"), [("meta", "country:{}"), ("snapchat", "{}"), ("pinterest", "{}")])
+def test_a_location_of_a_brief_that_names_no_country_is_refused(code: str, form: str) -> None:
+    network = adapter(code).network
+    brief = read_brief(next(BRIEFS.glob(f"{code}-*.json")).read_text())
+    account = Account(code, "1234567890", brief.budget.currency, "Etc/UTC")
+    for country, refused in (("CA", False), ("ZZ", True)):
+        location = form.format(country.lower() if code == "snapchat" else country)
+        placed = brief.targeting.model_copy(update={"countries": None, "location_ids": [location]})
+        try:
+            check(network, account, brief.model_copy(update={"targeting": placed}))
+        except InvalidInput as problem:
+            assert refused and [one.path for one in problem.issues] == ["targeting.locationIds.0"]
+        else:
+            assert not refused
+
+
 def test_what_is_active_from_its_creation_is_warned_of(network: Network) -> None:
     levels = {one.kind for one in network.levels if not one.born and one.kind != "keyword"}
     for case in own_cases():

@@ -220,6 +220,25 @@ def test_a_type_has_to_be_that_of_the_id(network: str, kind: Kind, location: str
         assert (isinstance(found, set) and path in found) is refused, found
 
 
+@pytest.mark.parametrize(
+    ("network", "kind", "form"),
+    [
+        ("meta", "adGroup", "country:{}"),
+        ("snapchat", "adGroup", "{}"),
+        ("pinterest", "adGroup", "{}"),
+        ("apple", "campaign", "{}"),
+        ("chatgpt", "campaign", "{}"),
+    ],
+)
+def test_a_location_that_names_no_country_is_refused(network: str, kind: Kind, form: str) -> None:
+    case = edit_cases(network, kind)[0]
+    path = "targeting.locations.0.id"
+    for code, refused in (("CA", False), ("ZZ", True), ("UK", True)):
+        location = form.format(code.lower() if network == "snapchat" else code)
+        found = outcome(case, {"targeting": {"locations": [{"id": location, "name": "Somewhere"}]}})
+        assert (isinstance(found, set) and path in found) is refused, found
+
+
 # -- date-only networks -----------------------------------------------------------------------------------------------
 
 DAYS = [(code, one.level) for code in ADAPTERS for one in adapter(code).network.settings if one.unit == "day"]
