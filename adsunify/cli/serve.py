@@ -146,8 +146,10 @@ async def connect_one(serving: Serving, actor: Actor, network: str) -> Json:
         "accountId": account.id,
         "network": network,
         "nativeId": account.native_id,
+        "name": account.name,
         "currency": account.currency,
         "timezone": account.timezone,
+        "status": account.status,
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import random
+import socket
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -203,13 +204,12 @@ async def test_the_canary_sings(door: Door) -> None:
 
 async def test_where_another_name_leads_counts(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:
     """An alias (CNAME) of something inside: the system's resolver tells the last addresses, and those are checked."""
-    loop = asyncio.get_running_loop()
 
-    async def getaddrinfo(host: str, port: int, **more: Any) -> list[Any]:
+    def getaddrinfo(host: str, port: int, **more: Any) -> list[Any]:
         assert (host, port, more["family"].name) == ("hooks.example.com", 443, "AF_INET")
         return [(2, 1, 6, "inside.example.com", ("10.0.0.7", port)), (2, 1, 6, "", (GOOD, port))]
 
-    monkeypatch.setattr(loop, "getaddrinfo", getaddrinfo)
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
     assert await resolve("hooks.example.com") == ["10.0.0.7", GOOD]
     with pytest.raises(FetchError) as failed:
         await fetch(HOOK)
