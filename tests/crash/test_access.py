@@ -11,6 +11,7 @@ from sqlalchemy import Connection, update
 
 from adsunify.errors import AdsunifyError, Forbidden
 from adsunify.operation import Advance
+from adsunify.records import Operation
 from adsunify.service import operations
 from adsunify.service.core import Service
 from adsunify.store import Clock, Store, connections, keys, people, sealed
@@ -121,7 +122,7 @@ async def _lost_before(
     assert isinstance(first, Forbidden) and (first.status, first.code) == (403, "access_lost"), f"{case}: {first.code}"
     shown = await stage.shown(service, operation_id)
     assert (shown["status"], shown["stalled"], shown.get("nextAction")) == ("prepared", False, None), case
-    assert first.operation == shown, case
+    assert first.operation == Operation(shown), case
     assert at == 0 or shown["error"]["code"] == "access_lost", case
     receipts = [(step["key"], step["state"]) for step in shown["receipt"]["steps"]]
     assert receipts == [(step["key"], "applied") for step in shown["plan"]["steps"][:at]], case

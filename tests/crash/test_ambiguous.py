@@ -289,7 +289,8 @@ async def _tried(
         return
     assert shown["status"] == "prepared", what
     if case.ends == "rejected":
-        outcome = "partly_applied" if step else "not_applied"
+        partly = step or any(item["state"] == "applied" for item in receipts[-1]["items"])
+        outcome = "partly_applied" if partly else "not_applied"
         assert refusal is not None and (refusal.code, refusal.outcome) == ("provider_rejected", outcome), what
         assert "nextAction" not in shown and last == "rejected", what
     else:
