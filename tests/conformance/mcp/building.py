@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from aiohttp import web
+from attrs import field, frozen
 
 from adsunify.client.doors import Door, open_door
 from adsunify.errors import AdsunifyError
@@ -23,11 +24,15 @@ class Nothing(WireModel):
     """No arguments."""
 
 
+@frozen
 class Verbatim(Tool):
     """A tool whose schema is shown as the suite wrote it."""
 
-    def to_json(self) -> dict[str, Json]:
-        return {**super().to_json(), "inputSchema": SCHEMA}
+    shown: Mapping[str, Json] = field(init=False)
+
+    @shown.default
+    def _show_verbatim(self) -> Mapping[str, Json]:
+        return {**self._shown(), "inputSchema": SCHEMA}
 
 
 SCHEMA: Json = {
