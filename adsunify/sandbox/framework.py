@@ -64,6 +64,10 @@ others are applied. error_in_200: nothing is applied, the native error stands in
 only routes of role "api"; `path` is a prefix of the native path, or a glob where it holds one of `*?[`; `/HOST/path`
 is understood too (`/advertising-api-eu.amazon.com/sp`).
 
+**Quiet days**: `POST /_sandbox/quiet {"network": "example", "days": ["2026-11-02"]}` names the days on which nothing is
+delivered (the list replaces the one before; a reset empties it). Reports ask `request.world.delivers(day)` and answer
+such a day as the network documents it: no row, a row of zeros, or nulls.
+
 **Links** in answers (report downloads, paging) name the real https hosts; the download host has routes of role
 "download" (no guard), and refuses an `Authorization` header where the real one does.
 """

@@ -7,14 +7,14 @@ import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
 from attrs import define, field, frozen
 
-from adsunify.sandbox.checks import choice, record
+from adsunify.sandbox.checks import choice, listing, record, text
 from adsunify.sandbox.faults import NATIVE, Fault, Faults, read_fault
 from adsunify.sandbox.native import Answer, Network, Refusal, Request, Route
 from adsunify.sandbox.networks import load
@@ -159,13 +159,19 @@ class Sandbox:
                 case "DELETE", "faults":
                     self.faults.told.clear()
                     return _plain(200, {"faults": 0})
+                case "POST", "quiet":
+                    quiet = record(required={"network": choice(*self.networks), "days": listing(_day)})(
+                        parse_json(body), ""
+                    )
+                    self.worlds[quiet["network"]].quiet_days = frozenset(quiet["days"])
+                    return _plain(200, {"quiet": len(self.worlds[quiet["network"]].quiet_days)})
                 case "POST", "reset":
                     self.reset()
                     return _plain(200, {"reset": True})
         except Problem as problem:
             refused = {"code": problem.code, "where": problem.where, "message": problem.message}
             return _plain(422, {"error": refused})
-        doors = "GET writes, POST faults, DELETE faults, POST reset"
+        doors = "GET writes, POST faults, DELETE faults, POST quiet, POST reset"
         return _plain(404, {"error": {"code": "unknown_path", "message": f"under /_sandbox/ there are: {doors}"}})
 
     def _note(self, fault: Fault) -> dict[str, str]:
@@ -273,6 +279,13 @@ def _sent(answer: Answer) -> web.Response:
 
 def _plain(status: int, body: Any) -> web.Response:
     return web.Response(status=status, text=write_json(body), content_type="application/json")
+
+
+def _day(value: Any, where: str) -> date:
+    try:
+        return date.fromisoformat(text(10, 10)(value, where))
+    except ValueError as error:
+        raise Problem("value", where, "must be a date YYYY-MM-DD", value) from error
 
 
 def _is_own_page(http: web.Request) -> bool:

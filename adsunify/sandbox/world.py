@@ -4,7 +4,7 @@ import copy
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -82,6 +82,7 @@ class World:
     codes: dict[str, Code] = field(factory=dict)
     tokens: dict[str, Token] = field(factory=dict)
     journal: list[Change] = field(factory=list)
+    quiet_days: frozenset[date] = frozenset()
 
     @property
     def now(self) -> datetime:
@@ -92,6 +93,10 @@ class World:
     def client_id(self) -> str:
         """The id of the one OAuth app this network knows."""
         return f"sandbox-{self.network}"
+
+    def delivers(self, day: date) -> bool:
+        """Whether ads deliver on a day of a report: nothing is delivered on a quiet day (`POST /_sandbox/quiet`)."""
+        return day not in self.quiet_days
 
     def allocate(self) -> str:
         """A new id: digits, counted over all kinds of the network, so the id of one kind is never that of another."""

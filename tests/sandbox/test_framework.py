@@ -472,6 +472,10 @@ async def test_the_rest_of_the_control_door(web: httpx.AsyncClient) -> None:
     assert (await web.post("/_sandbox/faults", content="{")).status_code == 422
     assert (await web.get("/_sandbox/writes?network=other")).status_code == 422
     assert (await web.get("/_sandbox/nothing")).status_code == 404
+    quiet = {"network": "tiny", "days": ["2026-11-02", "2026-11-04"]}
+    assert (await web.post("/_sandbox/quiet", json=quiet)).json() == {"quiet": 2}
+    assert (await web.post("/_sandbox/quiet", json={**quiet, "days": ["2026-11-31"]})).status_code == 422
+    assert (await web.post("/_sandbox/quiet", json={**quiet, "network": "other"})).status_code == 422
     await web.post(CREATE, json=ONE)
     await tell(web, "html")
     assert (await web.post("/_sandbox/reset")).status_code == 200

@@ -82,9 +82,15 @@ class Simulation:
 
     async def fault(self, network: str, fault: str, **more: Any) -> None:
         """Tell the networks to fail."""
+        await self._tell("faults", {"network": network, "fault": fault, **more})
+
+    async def quiet(self, network: str, *days: str) -> None:
+        """Tell a network the days on which nothing is delivered; the days told before are forgotten."""
+        await self._tell("quiet", {"network": network, "days": list(days)})
+
+    async def _tell(self, door: str, body: dict[str, Any]) -> None:
         async with httpx.AsyncClient(trust_env=False) as client:
-            body = {"network": network, "fault": fault, **more}
-            answer = await client.post(f"{self.url}/_sandbox/faults", json=body)
+            answer = await client.post(f"{self.url}/_sandbox/{door}", json=body)
             assert answer.status_code == 200, answer.text
 
 

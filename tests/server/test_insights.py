@@ -238,28 +238,56 @@ async def test_days_before_the_history_are_refused(server: Served, live: dict[st
     assert (await finished(server, live[network], earliest, earliest + timedelta(days=1)))["coverage"]
 
 
+# What each network's sheet says of a day without delivery in the call that adsunify makes: a row of zeros (`zeros`), no
+# row that means zero (`zero`), or no row of which the sheet does not let one conclude a zero (`gap`).
+QUIET = {
+    "amazon": "gap",
+    "apple": "gap",
+    "chatgpt": "zero",
+    "google": "zero",
+    "linkedin": "gap",
+    "meta": "zero",
+    "outbrain": "gap",
+    "pinterest": "gap",
+    "reddit": "zero",
+    "snapchat": "zeros",
+    "tiktok": "gap",
+    "x": "zeros",
+}
+
+
 @pytest.mark.parametrize("network", list(ADAPTERS))
-async def test_days_without_a_row_are_told(server: Served, live: dict[str, str], network: str) -> None:
-    """Before the campaign of ``live`` nothing ran: no row, and the network's table says what that means."""
+@pytest.mark.parametrize(("back", "first", "last"), [(6, 2, 2), (5, 0, 3)], ids=["one day", "the whole range"])
+async def test_days_without_delivery(
+    server: Served, live: dict[str, str], back: int, first: int, last: int, network: str
+) -> None:
+    """The network delivers on every day of the range but one, and then on none of them."""
     account = live[network]
-    start = (await today(server, account)) - timedelta(days=30)
-    end = start + timedelta(days=6)
-    found = await finished(server, account, start, end)
-    told = {row["date"] for row in found["rows"]}
-    lost = {str(start + timedelta(days=day)) for day in range(7)} - told
-    coverage = found["coverage"]
-    missing = {
-        str(day)
-        for one in coverage["missing"]
-        for day in DateRange(date.fromisoformat(one["startDate"]), date.fromisoformat(one["endDate"])).days()
-    }
-    if adapter(network).network.missing_day == "gap":
-        assert (missing, coverage["complete"]) == (lost, not lost)
-        assert (UNKNOWN_DAYS in coverage["notes"]) is bool(lost)
-        assert not lost or found["totals"] == dict.fromkeys(FIGURES)
-    else:
-        assert (missing, coverage["complete"]) == (set(), True)
-        assert (QUIET_DAYS in coverage["notes"]) is bool(lost)
+    start = await today(server, account) - timedelta(days=back)
+    asked = DateRange(start, start + timedelta(days=back - 1 if first else last))
+    days = [str(day) for day in asked.days()]
+    quiet = days[first : last + 1]
+    await server.networks.quiet(network, *quiet)
+    try:
+        found = await finished(server, account, asked.start, asked.end)
+    finally:
+        await server.networks.quiet(network)
+    # X: series that are null throughout are days without data, not days of zeros
+    answer = "gap" if network == "x" and quiet == days else QUIET[network]
+    rows, coverage = {row["date"]: row for row in found["rows"]}, found["coverage"]
+    assert sorted(rows) == (days if answer == "zeros" else [day for day in days if day not in quiet])
+    assert {day for day in rows if not rows[day]["impressions"]} == ({*quiet} if answer == "zeros" else set())
+    gaps = [{"startDate": quiet[0], "endDate": quiet[-1]}] if answer == "gap" else []
+    assert (coverage["complete"], coverage["missing"]) == (answer != "gap", gaps)
+    assert [note for note in coverage["notes"] if note in (UNKNOWN_DAYS, QUIET_DAYS)] == {
+        "gap": [UNKNOWN_DAYS],
+        "zero": [QUIET_DAYS],
+        "zeros": [],
+    }[answer]
+    impressions = None if answer == "gap" or not rows else sum(row["impressions"] for row in rows.values())
+    assert found["totals"]["impressions"] == impressions
+    for day in quiet if answer == "zeros" else ():
+        assert (rows[day]["impressions"], rows[day]["clicks"], Decimal(rows[day]["spend"])) == (0, 0, 0)
 
 
 async def test_an_account_without_campaigns_is_complete(server: Served) -> None:

@@ -60,6 +60,8 @@ def serving(world: World, campaign: Entity, day: date) -> bool:
     States have no history here: what is enabled now counts as enabled since its start date.
     """
     data = campaign.data
+    if not world.delivers(day):
+        return False
     if data["state"] != "ENABLED" or not data["startDate"] <= day.isoformat() <= data.get("endDate", "9999-12-31"):
         return False
     return bool(leaves(world, campaign, "productAd")) and (

@@ -66,7 +66,7 @@ def of_day(world: World, group: Entity, day: date, zone: tzinfo, unit: int) -> F
     """The figures of an ad group on one day of the zone; empty where it did not deliver."""
     above = world.find("campaign", str(group.parent))
     assert above is not None
-    if above.data["status"] != "ENABLED" or group.data["status"] != "ENABLED":
+    if above.data["status"] != "ENABLED" or group.data["status"] != "ENABLED" or not world.delivers(day):
         return {}
     for one in (above, group):
         first = moment(one.data["startTime"]) if "startTime" in one.data else one.created_at

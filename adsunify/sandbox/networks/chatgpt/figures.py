@@ -61,7 +61,7 @@ def of_ad(world: World, ad: Entity, day: date) -> Mapping[str, int]:
     """
     account = world.accounts[ad.account]
     first, last = _span(world, account, ad)
-    if not first <= day <= min(last, today(world, account)):
+    if not first <= day <= min(last, today(world, account)) or not world.delivers(day):
         return NOTHING
     currency = CURRENCIES[account.currency]
     drawn = _drawn(ad.id, day.isoformat(), currency.about_a_dollar, currency.smallest_unit)

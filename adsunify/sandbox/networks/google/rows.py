@@ -49,7 +49,10 @@ def entities(kind: str) -> Callable[[Request, Account, Query], Iterable[Row]]:
 
 
 def customers(request: Request, account: Account, query: Query) -> Iterable[Row]:
-    """The customer; with metrics one row for each day of the range, or their sum where the day is not selected."""
+    """The customer; with metrics one row for each day of the range, or their sum where the day is not selected.
+
+    A day without delivery has no row.
+    """
     row: Row = {"customer": resource(account)}
     asked = {name.partition(".")[0] for name in query.select} | {
         one.field.partition(".")[0] for one in query.conditions
@@ -62,7 +65,8 @@ def customers(request: Request, account: Account, query: Query) -> Iterable[Row]
     now = today(request, account)
     months = now.year * 12 + now.month - 1 - _MONTHS
     first = max(first, date(months // 12, months % 12 + 1, min(now.day, 28)))
-    days = [first + timedelta(days=one) for one in range((min(last, now) - first).days + 1)]
+    every_day = (first + timedelta(days=one) for one in range((min(last, now) - first).days + 1))
+    days = [day for day in every_day if request.world.delivers(day)]
     if "segments.date" in query.select:
         return [{**row, "segments": {"date": str(day)}, "metrics": metrics(account, day)} for day in days]
     total: dict[str, Any] = {}

@@ -77,7 +77,9 @@ def analytics(request: Request) -> Answer:
         for start, end in _periods(wanted["timeGranularity"], first, min(last, today)):
             if wanted["timeGranularity"] == "DAILY" and start < today - timedelta(days=DAILY_DAYS):
                 continue  # daily figures are kept for about six months
-            figures = _figures(creatives, account if subject.startswith(ACCOUNT) else None, start, end)
+            days = [start + timedelta(days=number) for number in range((end - start).days + 1)]
+            delivering = [day for day in days if request.world.delivers(day)]  # the others have no element
+            figures = _figures(creatives, account if subject.startswith(ACCOUNT) else None, delivering)
             if figures:
                 rows.append(_row(subject, start, end, account, figures, fields))
     paging = {"start": 0, "count": 10, "links": []}
@@ -123,17 +125,15 @@ def _periods(granularity: str, first: date, last: date) -> Iterable[tuple[date, 
         start = end + timedelta(days=1)
 
 
-def _figures(creatives: list[Entity], account: Account | None, start: date, end: date) -> Figures:
+def _figures(creatives: list[Entity], account: Account | None, days: Iterable[date]) -> Figures:
     total: Figures = {}
-    day = start
-    while day <= end:
+    for day in days:
         drawn = [_drawn(creative.id, day) for creative in creatives if _began(creative) <= day]
         if account is not None:
             drawn.append(_drawn(account.id, day))
         for one in drawn:
             for name, value in one.items():
                 total[name] = total.get(name, 0) + value
-        day += timedelta(days=1)
     return total
 
 

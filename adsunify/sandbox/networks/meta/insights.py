@@ -198,7 +198,7 @@ def _rows(request: Request, node: str, sent: Mapping[str, Any]) -> Iterator[dict
     for start in _days(since, min(until, today), step):
         stop = min(start + timedelta(days=step - 1), until)
         for subject, native, born in subjects:
-            days = _days(max(start, born), min(stop, today))
+            days = filter(request.world.delivers, _days(max(start, born), min(stop, today)))
             figures = [one for day in days if (one := _day_of(account, subject, day, today))]
             if figures:
                 yield {

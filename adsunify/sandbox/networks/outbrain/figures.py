@@ -44,7 +44,7 @@ def drawn(campaign: str, day: str, unit: int) -> Mapping[str, Decimal]:
 def of_day(world: World, campaign: Entity, on: date) -> Mapping[str, Decimal] | None:
     """The figures of a campaign on a day in Eastern time, or None: there is no row. The present day is partial."""
     present = today(world.now)
-    if on > present:
+    if on > present or not world.delivers(on):
         return None
     if not campaign.data.get("_seeded"):
         since = campaign.created_at.astimezone(EASTERN).date()

@@ -229,7 +229,8 @@ def _rows(world: World, account: Account, wanted: Wanted) -> Iterator[tuple[str,
         for one in delivering(world, account, wanted.zone)
         if all(_member(one[0], name) in ids for name, ids in wanted.only)
     ]
-    for start, days in _periods(wanted, last):
+    for start, period in _periods(wanted, last):
+        days = [day for day in period if world.delivers(day)]
         subjects: dict[str, list[dict[str, int]]] = {}
         if wanted.level == "account" and not wanted.only:
             subjects[account.id] = [drawn(account, account.id, day, wanted.zone) for day in days]

@@ -5,7 +5,7 @@ Of the breakdowns those by time, account and entity are simulated; the others ar
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -99,6 +99,8 @@ def _rows(request: Request, account: Account, asked: Mapping[str, Any]) -> list[
             continue
         start, end = max(first, since), min(asked["ends_at"], until)
         for day, minute, last in _parts(start, end, asked.get("time_zone_id", ZoneInfo("UTC")), "HOUR" in breakdowns):
+            if not request.world.delivers(date.fromisoformat(day)):
+                continue
             key = tuple(_key(name, every, account, day, minute) for name in breakdowns)
             part = figures.share(figures.drawn(every[0].id, day, figures.unit_of(account)), minute, last)
             if day < _REACH_SINCE:

@@ -170,13 +170,15 @@ def _series(
     start, end, fields = asked
     granularity, now = wanted["granularity"], request.now
     if granularity in ("TOTAL", "LIFETIME"):
-        days = [_figures(account, ads, a, b) for a, b in _spans("DAY", max(start, _oldest(account)), min(end, now))]
+        days = [
+            _figures(request, account, ads, a, b) for a, b in _spans("DAY", max(start, _oldest(account)), min(end, now))
+        ]
         return {"stats": _named(figures.total(days), fields)}
     rows = []
     for begins, ends in _spans(granularity, start, end):
         if begins > now:
             break
-        found = _figures(account, ads, begins, ends)
+        found = _figures(request, account, ads, begins, ends)
         if any(found.values()) or not wanted.get("omit_empty", True):
             rows.append({
                 "start_time": begins.isoformat(timespec="milliseconds"),
@@ -209,11 +211,11 @@ def _spans(granularity: str, start: datetime, end: datetime) -> Iterator[tuple[d
 
 
 def _figures(
-    account: Account, ads: list[tuple[Entity, datetime, datetime]], begins: datetime, ends: datetime
+    request: Request, account: Account, ads: list[tuple[Entity, datetime, datetime]], begins: datetime, ends: datetime
 ) -> dict[str, int]:
     unit, day, hour = figures.unit_of(account), begins.date(), begins.hour
     found = []
-    for ad, first, last in ads:
+    for ad, first, last in ads if request.world.delivers(day) else ():
         if first < ends and last > begins:
             whole = figures.drawn(ad.id, day.isoformat(), unit)
             found.append(whole if ends - begins > timedelta(hours=1) else figures.hourly(whole, hour))

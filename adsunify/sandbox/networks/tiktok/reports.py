@@ -198,7 +198,7 @@ def _rows(request: Request, given: Mapping[str, Any]) -> list[dict[str, Any]]:
         for name, ads in _subjects(request, account, subject):
             parts: dict[str, list[Mapping[str, int]]] = {}
             for ad, born in ads:
-                for day in days(account, max(given["start_date"], born), last):
+                for day in filter(request.world.delivers, days(account, max(given["start_date"], born), last)):
                     for label, share in _periods(day, period):
                         key = f"{ad} {label}" if period == HOUR else ad
                         parts.setdefault(label, []).append(counts(account, key, day, share))

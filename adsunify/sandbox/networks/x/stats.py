@@ -116,7 +116,8 @@ def active(request: Request) -> Answer:
         campaign = _campaign(request, one)
         if not {one.id, campaign.id} & set(asked.get("campaign_ids", [campaign.id])):
             continue
-        active_days = [day for day in days if ran(campaign, day, zone, _today(request, account))]
+        today = _today(request, account)
+        active_days = [day for day in days if request.world.delivers(day) and ran(campaign, day, zone, today)]
         if active_days:
             first, last = (
                 datetime(day.year, day.month, day.day, tzinfo=zone) for day in (active_days[0], active_days[-1])
@@ -230,7 +231,8 @@ def _figures(request: Request, account: Account, asked: Data, entity_id: str, da
 
 def _of(request: Request, account: Account, campaign: Entity, days: list[date]) -> list[Figures]:
     zone, today = ZoneInfo(account.timezone), _today(request, account)
-    return [figures(campaign, day) for day in days if ran(campaign, day, zone, today)]
+    delivering = filter(request.world.delivers, days)
+    return [figures(campaign, day) for day in delivering if ran(campaign, day, zone, today)]
 
 
 def _campaign(request: Request, entity: Entity) -> Entity:
