@@ -1,0 +1,84 @@
+"""Reads the interfaces that are held: the REST API, the command line, and the plans of all cases and example briefs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from adsunify.cli.commands import adsunify as root_command
+from adsunify_server.openapi import document
+from tests.contract.cases import OWN
+from tests.contract.twice import digests
+
+FOLDER = Path(__file__).parent
+
+
+def read_openapi() -> Any:
+    """The OpenAPI document without the texts for people."""
+    return drop_texts(document("http://127.0.0.1"))
+
+
+def drop_texts(value: Any, in_properties: bool = False) -> Any:
+    """A copy without ``description`` and ``summary``; a property that has such a name stays."""
+    if isinstance(value, list):
+        return [drop_texts(item) for item in value]
+    if not isinstance(value, Mapping):
+        return value
+    texts = () if in_properties else ("description", "summary")
+    return {
+        name: drop_texts(member, in_properties=name == "properties" and not in_properties)
+        for name, member in value.items()
+        if not (name in texts and isinstance(member, str))
+    }
+
+
+def read_commands() -> Any:
+    """Every command with its arguments and options, without help texts."""
+    return dict(sorted(walk_commands(root_command, "adsunify")))
+
+
+def walk_commands(command: click.Command, name: str) -> list[tuple[str, Any]]:
+    """The command and all commands below it, each with its parameters."""
+    found = [(name, {parameter.name: describe_parameter(parameter) for parameter in command.params})]
+    if isinstance(command, click.Group):
+        for child in command.list_commands(click.Context(command)):
+            inner = command.get_command(click.Context(command), child)
+            assert inner is not None
+            found += walk_commands(inner, f"{name} {child}")
+    return found
+
+
+def describe_parameter(parameter: click.Parameter) -> Any:
+    """What a script that gives the parameter relies on."""
+    kind = parameter.type
+    return {
+        "spellings": sorted([*parameter.opts, *parameter.secondary_opts]),
+        "type": kind.name,
+        "choices": list(kind.choices) if isinstance(kind, click.Choice) else None,
+        "required": parameter.required,
+        "count": parameter.nargs,
+        "repeatable": getattr(parameter, "multiple", False),
+        "variable": parameter.envvar,
+    }
+
+
+def read_plans() -> Any:
+    """The digest of the plan of every case; the digest covers every byte of a stored plan."""
+    return digests(OWN)
+
+
+HELD: Mapping[str, Callable[[], Any]] = {
+    "openapi.json": read_openapi,
+    "commands.json": read_commands,
+    "plans.json": read_plans,
+}
+"""The recorded files, and what reads the interface as it is now."""
+
+
+def as_text(value: Any) -> str:
+    """JSON with sorted members, one value a line."""
+    return json.dumps(value, indent=1, sort_keys=True, default=str) + "\n"
