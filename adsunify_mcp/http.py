@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 from attrs import frozen
 
-from adsunify.client.doors import LocalDoor
+from adsunify.client.local import LocalDoor
 from adsunify.contract import Call, Endpoint
 from adsunify.errors import Unauthenticated
 from adsunify.service.authenticating import authenticate

@@ -11,7 +11,7 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.contract.calling import read_apart
+from adsunify.contract.messages import read_apart
 from adsunify.errors import RateLimited
 from adsunify.validation import MAX_VALUES, count_values
 from adsunify.wire import Json, RepeatedMembers, json_bytes, loads

@@ -12,6 +12,7 @@ from typing import Any
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.prose import describe_all
 from adsunify.network import words
+from adsunify.service.dispatch import describe_endpoint
 from adsunify.wire import Json
 
 LIMIT = 3
@@ -173,7 +174,7 @@ def _described(endpoint: Endpoint) -> dict[str, Json]:
         {
             "operationId": endpoint.operation_id,
             "summary": endpoint.summary,
-            "description": endpoint.use_case.__doc__ or "",
+            "description": describe_endpoint(endpoint),
             "access": endpoint.access_words,
             "arguments": {"type": "object", "properties": properties},
         }

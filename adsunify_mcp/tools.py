@@ -15,7 +15,7 @@ from pydantic import Field
 from adsunify.change import Mutation
 from adsunify.client.doors import Door
 from adsunify.contract import BY_ID, Call, Endpoint
-from adsunify.contract.calling import read_apart
+from adsunify.contract.messages import read_apart
 from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused

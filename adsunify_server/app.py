@@ -11,12 +11,13 @@ from collections.abc import AsyncIterator, Callable, Iterable
 from aiohttp import web
 from multidict import MultiDict
 
-from adsunify.contract import ENDPOINTS, Call, Endpoint, call
+from adsunify.contract import ENDPOINTS, Call, Endpoint
 from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import refused
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
+from adsunify.service.dispatch import call
 from adsunify.wire import json_bytes
 from adsunify_mcp import http as mcp
 

@@ -17,6 +17,7 @@ from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
+from adsunify.service.dispatch import describe_endpoint
 from adsunify.validation import WireModel, read
 
 from .examples import BODIES, ID, PATHS, QUERIES
@@ -99,7 +100,7 @@ def _operation(endpoint: Endpoint, components: dict[str, Any]) -> dict[str, Any]
     operation: dict[str, Any] = {
         "operationId": endpoint.operation_id,
         "summary": endpoint.summary,
-        "description": f"{inspect.cleandoc(endpoint.use_case.__doc__ or endpoint.summary)}\n\n{endpoint.access_words}",
+        "description": f"{inspect.cleandoc(describe_endpoint(endpoint))}\n\n{endpoint.access_words}",
         "tags": [endpoint.section],
         "parameters": [*_path_parameters(endpoint), *_query_parameters(endpoint), *_header_parameters(endpoint)],
         "responses": {

@@ -21,6 +21,7 @@ from adsunify.money import AMOUNT
 from adsunify.problems import CODES
 from adsunify.refusals import FORMS
 from adsunify.schedule import INSTANT
+from adsunify.service.dispatch import describe_endpoint
 from adsunify.wire import json_bytes
 
 from .examples import BODIES, ID, PATHS, QUERIES, sample
@@ -105,7 +106,7 @@ def _shown(endpoint: Endpoint, document: Mapping[str, Any]) -> Shown:
     return Shown(
         endpoint,
         path,
-        prose(endpoint.use_case.__doc__ or endpoint.summary),
+        prose(describe_endpoint(endpoint)),
         endpoint.access_words,
         tuple(members),
         _command(endpoint, path, document["servers"][0]["url"]),

@@ -21,7 +21,8 @@ import click
 from pydantic.alias_generators import to_camel
 
 from adsunify.client import AsyncAds
-from adsunify.client.doors import Door, LocalDoor
+from adsunify.client.doors import Door
+from adsunify.client.local import LocalDoor
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import InvalidInput, Issue, OperationError, refused
 from adsunify.service.opening import BASE_URL

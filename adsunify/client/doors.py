@@ -9,11 +9,9 @@ from urllib.parse import quote
 
 from attrs import frozen
 
-from adsunify.actor import Actor
-from adsunify.contract import Call, Endpoint, call
+from adsunify.contract import Call, Endpoint
 from adsunify.contract.endpoint import PREFIX
 from adsunify.errors import (
-    AdsunifyError,
     OperationError,
     Outcome,
     ProviderThrottled,
@@ -23,16 +21,11 @@ from adsunify.errors import (
 )
 from adsunify.http.retry_after import parse_retry_after
 from adsunify.problems import error_from
-from adsunify.records import Operation
 from adsunify.refusals import is_web_address
-from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
-from adsunify.service.people import embedded
-from adsunify.wire import Json, dumps, loads
+from adsunify.wire import Json, loads
 
 if TYPE_CHECKING:
     import httpx
-
-    from adsunify.service.core import Service
 
 LAST_PORT = 65535
 SPELLINGS = ", such as https://ads.acme.example for a server, or sqlite:///ads.db for a store of one's own"
@@ -48,29 +41,6 @@ class Door(Protocol):
     async def close(self) -> None:
         """Let a write in flight finish, and close what was opened."""
         ...
-
-
-@frozen
-class LocalDoor:
-    """A store of our own, as :func:`adsunify.service.people.embedded` says."""
-
-    service: Service
-    actor: Actor
-
-    async def call(self, endpoint: Endpoint, asked: Call) -> Mapping[str, Json]:
-        """The envelope of the answer, a copy that is the caller's own."""
-        try:
-            answer = await call(self.service, self.actor, endpoint, asked)
-        except AdsunifyError as error:
-            if error.operation is not None:
-                error.operation = Operation(loads(dumps(error.operation.data)))
-            raise
-        envelope: Mapping[str, Json] = loads(dumps(answer.envelope()))
-        return envelope
-
-    async def close(self) -> None:
-        """Let a write in flight finish, and close the store."""
-        await self.service.close()
 
 
 @frozen
@@ -147,7 +117,7 @@ def _reason(problem: Exception) -> str:
 
 
 async def open_door(url: str, token: str | None, workspace: str | None, environment: Mapping[str, str]) -> Door:
-    """The server at an http(s) address, or a database, migrated, and a workspace in it as :func:`embedded` chooses it.
+    """The server at an http(s) address, or a database (:func:`adsunify.client.local.open_local`).
 
     Raises InvalidInput, StoreError.
     """
@@ -158,17 +128,10 @@ async def open_door(url: str, token: str | None, workspace: str | None, environm
         return _remote(url, token)
     if token is not None:
         raise refused("token", "not_supported", "goes with a server, whose address begins with http:// or https://.")
-    opened = await open_service(
-        url,
-        environment,
-        base_url=environment.get(BASE_URL) or DEFAULT_BASE_URL,
-        sandbox_url=environment.get(SANDBOX_URL) or None,
-    )
-    try:
-        return LocalDoor(opened.service, await embedded(opened.service.store, workspace))
-    except BaseException:
-        await opened.service.close()
-        raise
+    # The client of a server does without the store and its libraries.
+    from .local import open_local
+
+    return await open_local(url, workspace, environment)
 
 
 def _remote(url: str, token: str | None) -> RemoteDoor:

@@ -5,8 +5,8 @@ Routes, the OpenAPI document, the agents' tools and the clients are made from :d
 
 from __future__ import annotations
 
-from .calling import Answer, Call, call
 from .endpoint import Access, Endpoint, operation_id
 from .endpoints import BY_ID, ENDPOINTS
+from .messages import Answer, Call
 
-__all__ = ["BY_ID", "ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "call", "operation_id"]
+__all__ = ["BY_ID", "ENDPOINTS", "Access", "Answer", "Call", "Endpoint", "operation_id"]

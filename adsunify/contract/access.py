@@ -1,4 +1,4 @@
-"""Who may call what, as a Markdown table read off the contract table."""
+"""Who may call what: the rule, and a Markdown table of what it gives for each endpoint."""
 
 from __future__ import annotations
 
@@ -8,9 +8,21 @@ from adsunify.actor import Actor, ActorKind, Role
 from adsunify.errors import Forbidden
 from adsunify.matrix import table
 
-from .calling import permit
 from .endpoint import Endpoint
 from .endpoints import ENDPOINTS
+
+
+def permit(actor: Actor, endpoint: Endpoint) -> None:
+    """Raise Forbidden where the actor's authority is less than the endpoint needs."""
+    if actor.kind == "agent" and not endpoint.agents:
+        raise Forbidden(
+            "An agent's token cannot list or change API keys, or change webhooks. Use an API key.",
+            code="not_for_agents",
+        )
+    if endpoint.access == "write" and not actor.writes:
+        raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
+    if endpoint.access == "admin" and not actor.administers:
+        raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
 
 
 def _caller(kind: ActorKind, role: Role, writes: bool) -> Actor:

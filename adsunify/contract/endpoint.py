@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.errors import Issue
 from adsunify.refusals import FORMS, UUID
 from adsunify.steps import Kind
 from adsunify.validation import WireModel
@@ -47,21 +46,17 @@ PATH_FORMS = {
 
 @frozen(eq=False)
 class Endpoint:
-    """One endpoint: how it is called, what it needs, what it answers, and the use case behind it.
+    """One endpoint: how it is called, what it needs and what it answers. Its use case is in ``service.dispatch``.
 
-    The use case takes the service, the actor, and as keyword arguments (snake case) the path parameters, the members of
-    the query and of the body; ``idempotency`` too, where ``idempotent``. ``ignores_key``: the endpoint is idempotent by
-    itself; it accepts an idempotency key, which changes nothing. ``agents``: an agent's access token may call it.
-    ``pages``: the answer is a list with a cursor.
-    ``kind``: the level of an endpoint that stands once for each; the use case takes it as well. ``beside``: what else
-    is wrong with a body that was refused, from the service, the actor, the body as it came and the issues.
+    ``ignores_key``: the endpoint is idempotent by itself; it accepts an idempotency key, which changes nothing.
+    ``agents``: an agent's access token may call it. ``pages``: the answer is a list with a cursor.
+    ``kind``: the level of an endpoint that exists once for each level; its use case takes it as an argument.
     """
 
     method: Literal["GET", "POST", "PATCH", "DELETE"]
     path: str
     section: str
     summary: str
-    use_case: Callable[..., Awaitable[Any]]
     answer: Any
     access: Access = "read"
     body: type[WireModel] | None = None
@@ -72,7 +67,6 @@ class Endpoint:
     agents: bool = True
     pages: bool = False
     kind: Kind | None = None
-    beside: Callable[..., Awaitable[Sequence[Issue]]] | None = None
     operation_id: str = field(init=False)
     parameters: tuple[str, ...] = field(init=False)
     """The names of the path parameters, as on the wire."""

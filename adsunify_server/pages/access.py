@@ -7,7 +7,7 @@ from datetime import timedelta
 from aiohttp import web
 
 from adsunify.contract import BY_ID
-from adsunify.contract.calling import permit
+from adsunify.contract.access import permit
 from adsunify.errors import AdsunifyError, refused
 from adsunify.problems import described
 from adsunify.store import people

@@ -8,7 +8,7 @@ from aiohttp import web
 from pydantic.alias_generators import to_camel
 
 from adsunify.contract import BY_ID
-from adsunify.contract.calling import permit
+from adsunify.contract.access import permit
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import AdsunifyError, NotFound
 from adsunify.problems import described

@@ -12,7 +12,7 @@ from attrs import evolve
 
 from adsunify import AsyncAds
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
-from adsunify.client.doors import LocalDoor
+from adsunify.client.local import LocalDoor
 from adsunify.errors import Forbidden
 from adsunify.executor import Limits
 from adsunify.service import execution

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Awaitable, Callable
 from datetime import date
 from pathlib import Path
@@ -156,3 +158,13 @@ async def test_records_can_be_kept_in_sets() -> None:
 async def test_the_package_lists_its_names() -> None:
     assert set(adsunify.__all__) <= set(dir(adsunify))
     assert all(hasattr(adsunify, name) for name in dir(adsunify))
+
+
+async def test_the_client_of_a_server_imports_no_store() -> None:
+    script = (
+        "import asyncio, sys\n"
+        "from adsunify import AsyncAds\n"
+        "asyncio.run(AsyncAds('http://127.0.0.1:9', token='t').open())\n"
+        "print(*sorted({'sqlalchemy', 'alembic', 'adsunify.service', 'adsunify.store'} & sys.modules.keys()))"
+    )
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "\n"

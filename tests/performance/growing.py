@@ -24,10 +24,11 @@ from sqlalchemy import Connection, text
 from adsunify import plan, read_brief
 from adsunify.actor import Actor
 from adsunify.connecting import App
-from adsunify.contract import ENDPOINTS, Call, call
+from adsunify.contract import ENDPOINTS, Call
 from adsunify.http.transport import HttpTransport
 from adsunify.operation import Advance, Intent, Receipt
 from adsunify.service import access
+from adsunify.service.dispatch import call
 from adsunify.statuses import Seen
 from adsunify.steps import Plan
 from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions

@@ -14,7 +14,7 @@ from attrs import frozen
 
 from adsunify.brief import CampaignBrief, read_brief
 from adsunify.contract import ENDPOINTS, Call
-from adsunify.contract.calling import read_call
+from adsunify.contract.messages import read_call
 from adsunify.countries import codes
 from adsunify.errors import InvalidInput, LookupNeeded
 from adsunify.money import MICROS, units

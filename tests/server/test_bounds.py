@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.contract import calling
-from adsunify.service import shapes
+from adsunify.service import dispatch, shapes
 
 from .served import NEVER, Served, brief
 
@@ -43,7 +42,7 @@ async def test_plans_are_remembered_up_to_a_number_of_bytes(server: Served, monk
 
 async def test_a_large_body_is_read_beside_other_requests(empty: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     """The server goes on answering while a body is read, however long that takes."""
-    loop, begun, read_call = asyncio.get_running_loop(), asyncio.Event(), calling.read_call
+    loop, begun, read_call = asyncio.get_running_loop(), asyncio.Event(), dispatch.read_call
     answered: asyncio.Future[None] = loop.create_future()
 
     def slow(*arguments: Any) -> Any:
@@ -51,7 +50,7 @@ async def test_a_large_body_is_read_beside_other_requests(empty: Served, monkeyp
         asyncio.run_coroutine_threadsafe(asyncio.wait_for(asyncio.shield(answered), 30), loop).result()
         return read_call(*arguments)
 
-    monkeypatch.setattr(calling, "read_call", slow)
+    monkeypatch.setattr(dispatch, "read_call", slow)
     body = {"payload": {"a": [1] * 10_000}}
     reading = asyncio.create_task(empty.admin.send("POST", f"/accounts/{NEVER}/campaigns", body))
     await begun.wait()

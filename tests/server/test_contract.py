@@ -16,6 +16,7 @@ from adsunify.contract.endpoint import operation_id
 from adsunify.errors import AdsunifyError, OperationError
 from adsunify.networks import ADAPTERS
 from adsunify.problems import CODES
+from adsunify.service.dispatch import EXTRA_VALIDATIONS, USE_CASES
 from adsunify.wire import dumps
 from adsunify_mcp import search
 from adsunify_mcp.tools import TOOLS
@@ -118,6 +119,12 @@ TAKES_KEY = {
     *("post_operation_execute", "post_operations_execute", "post_operation_cancel"),  # these and the next ignore it
     *("post_validate_campaign", "post_account_validate"),
 }
+
+
+async def test_every_endpoint_has_a_use_case_and_no_other_is_there() -> None:
+    ids = {endpoint.operation_id for endpoint in ENDPOINTS}
+    assert USE_CASES.keys() == ids
+    assert EXTRA_VALIDATIONS.keys() <= ids
 
 
 def operations(whole: dict[str, Any]) -> dict[str, dict[str, Any]]:

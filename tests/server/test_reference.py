@@ -11,8 +11,8 @@ import pytest
 from pydantic.alias_generators import to_camel
 
 from adsunify.contract import ENDPOINTS, Call, Endpoint
-from adsunify.contract.calling import read_call
 from adsunify.contract.endpoint import ERROR_STATUSES
+from adsunify.contract.messages import read_call
 from adsunify.errors import InvalidInput
 from adsunify.problems import CODES
 from adsunify.wire import dumps

@@ -1,4 +1,4 @@
-"""One way to call an endpoint, whatever the door: the REST server, the agents' tools, the library."""
+"""A request to an endpoint and its answer, whatever the door: the REST server, the agents' tools, the library."""
 
 from __future__ import annotations
 
@@ -12,11 +12,9 @@ from unicodedata import category
 
 from attrs import frozen
 
-from adsunify.actor import Actor
-from adsunify.errors import Forbidden, InvalidInput, Issue
+from adsunify.errors import InvalidInput, Issue
 from adsunify.money import written
-from adsunify.service.core import Idempotency, Result, Service
-from adsunify.validation import FEW_VALUES, WireModel, count_values, read
+from adsunify.validation import WireModel, count_values, read
 from adsunify.wire import Json, canonical
 
 from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
@@ -54,46 +52,11 @@ class Answer:
         return {"data": self.data, "page": {"nextCursor": self.next_cursor}} if self.pages else {"data": self.data}
 
 
-async def call(service: Service, actor: Actor, endpoint: Endpoint, asked: Call) -> Answer:
-    """Check access and input, run the use case, and wrap what it returns.
-
-    Raises Forbidden, InvalidInput with all issues, and whatever the use case raises. A refused call stores nothing.
-    """
-    permit(actor, endpoint)
-    try:
-        arguments, digest = await read_apart(asked.body, read_call, endpoint, asked)
-    except InvalidInput as problem:
-        if endpoint.beside is None or count_values(asked.body) > FEW_VALUES:  # no brief is as large
-            raise
-        more = await endpoint.beside(service, actor, asked.body, problem.issues)
-        raise InvalidInput([*problem.issues, *more], code=problem.code) from None
-    if endpoint.idempotent:
-        key = asked.idempotency_key
-        arguments["idempotency"] = None if key is None else Idempotency(key, digest)
-    found = await endpoint.use_case(service, actor, **arguments)
-    result = found if isinstance(found, Result) else Result(found)
-    pages = endpoint.pages and isinstance(result.data, list)
-    return Answer(endpoint.status, result.data, pages, result.next_cursor, result.replayed)
-
-
 async def read_apart(body: bytes, read: Callable[..., Found], *arguments: Any) -> Found:
     """What ``read`` makes of its arguments; for a large body in a thread, so that other callers have their turns."""
     if count_values(body) <= LARGE_VALUES:
         return read(*arguments)
     return await asyncio.to_thread(read, *arguments)
-
-
-def permit(actor: Actor, endpoint: Endpoint) -> None:
-    """Raise Forbidden where the actor's authority is less than the endpoint needs."""
-    if actor.kind == "agent" and not endpoint.agents:
-        raise Forbidden(
-            "An agent's token cannot list or change API keys, or change webhooks. Use an API key.",
-            code="not_for_agents",
-        )
-    if endpoint.access == "write" and not actor.writes:
-        raise Forbidden("This needs a write-enabled credential of a member or admin.", code="write_required")
-    if endpoint.access == "admin" and not actor.administers:
-        raise Forbidden("This needs a write-enabled credential of an admin.", code="admin_required")
 
 
 def read_call(endpoint: Endpoint, asked: Call) -> tuple[dict[str, Any], str]:
