@@ -170,8 +170,8 @@ def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path) -> None:
         (("plan", "amazon", str(BRIEF), "--currency", "XXQ", "--timezone", "UTC"), "--currency: must be a current ISO"),
         (("plan", "amazon", str(ROOT / "README.md"), *ACCOUNT), "BRIEF: must be valid JSON"),
         (("plam",), "there are connect, accounts"),
-        (("serve", "--database", "mysql://x"), "database"),
-        (("serve", "--database", "sqlite:///x.db", "--base-url", "ftp://x"), "ADSUNIFY_BASE_URL"),
+        (("serve", "--port", "0", "--database", "mysql://x"), "database"),
+        (("serve", "--port", "0", "--database", "sqlite:///x.db", "--base-url", "ftp://x"), "ADSUNIFY_BASE_URL"),
         (("admin", "init", "--workspace", "w", "--email", "nobody"), "email"),
     ],
 )
@@ -303,13 +303,14 @@ def test_serve_without_sandbox_has_no_accounts_and_makes_a_key_ring(tmp_path: Pa
 
 
 def test_a_sandbox_that_is_not_loopback_is_refused(tmp_path: Path) -> None:
-    ran = run("serve", "--database", "sqlite:///a.db", folder=tmp_path, ADSUNIFY_SANDBOX_URL="http://sandbox.example")
+    simulated = {"ADSUNIFY_SANDBOX_URL": "http://sandbox.example"}
+    ran = run("serve", "--port", "0", "--database", "sqlite:///a.db", folder=tmp_path, **simulated)
     assert ran.returncode == 2
     assert "127.0.0.1" in ran.stderr
 
 
 def test_postgresql_needs_a_key_ring(tmp_path: Path) -> None:
-    ran = run("serve", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
+    ran = run("serve", "--port", "0", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
     assert ran.returncode == 2
     assert "ADSUNIFY_SECRET_KEYS" in ran.stderr
 
