@@ -185,6 +185,17 @@ def test_a_refused_brief_is_told_as_it_stands_in_its_file(both: Place, account: 
         assert both.ads(command, account, str(path)).err == planned.err
 
 
+def test_a_position_in_a_list_is_named_by_dots(both: Place, account: str, tmp_path: Path) -> None:
+    path = tmp_path / "brief.json"
+    brief = json.loads(Path(BRIEF).read_text())
+    path.write_text(json.dumps({**brief, "targeting": {"countries": ["US", "UK"], "keywords": [{"text": ""}]}}))
+    for command in (("validate", account), ("create", account), ("plan", "chatgpt")):
+        place = ("--currency", "USD", "--timezone", "UTC") if command[0] == "plan" else ()
+        ran = both.ads(*command, str(path), *place)
+        named = [line.split(":")[0] for line in ran.lines]
+        assert (ran.code, named) == (2, ["targeting.countries.1", "targeting.keywords.0.text"])
+
+
 def test_a_brief_file_names_a_member_once(both: Place, account: str, tmp_path: Path) -> None:
     path = tmp_path / "brief.json"
     path.write_text(Path(BRIEF).read_text().replace('"amount": ', '"amount": "1", "amount": ', 1))

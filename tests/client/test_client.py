@@ -172,6 +172,36 @@ async def test_refused_input(server: Served, clients: dict[str, AsyncAds]) -> No
         assert type(remote) is type(local)
 
 
+@pytest.mark.parametrize("network", ADAPTERS)
+async def test_a_position_in_a_list_is_named_by_dots(
+    server: Served, clients: dict[str, AsyncAds], network: str
+) -> None:
+    """In briefs and edits; alike in the library, over a server, and in the answer itself."""
+    account = server.accounts[network]
+    campaign = {**brief(network), "targeting": {"countries": ["US", "UK"], "keywords": [{"text": ""}]}}
+    edit = {"targeting": {"locations": [{"id": "1", "name": "?", "radiusKm": -1}]}}
+    asks: list[tuple[str, Any, Ask, set[str]]] = [
+        (
+            "/validate-campaign",
+            {"accountId": account, "campaign": campaign},
+            lambda ads: ads.validate(account, campaign),
+            {"campaign.targeting.countries.1", "campaign.targeting.keywords.0.text"},
+        ),
+        (
+            f"/accounts/{account}/campaigns/1/edit",
+            edit,
+            lambda ads: ads.call("post_account_campaign_edit", path={"accountId": account, "entityId": "1"}, body=edit),
+            {"targeting.locations.0.radiusKm"},
+        ),
+    ]
+    for address, body, ask, expected in asks:
+        answered = {path for path, _ in await server.admin.refused("POST", address, body)}
+        local, remote = await both_raise(clients, ask)
+        assert isinstance(local, InvalidInput) and isinstance(remote, InvalidInput)
+        assert [{one.path for one in error.issues} for error in (local, remote)] == [expected, expected]
+        assert answered == expected
+
+
 async def test_bulk_edits_that_are_refused(server: Served, clients: dict[str, AsyncAds]) -> None:
     account = server.accounts["meta"]
     done = await clients["local"].execute(
