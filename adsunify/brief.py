@@ -72,7 +72,7 @@ class Targeting(WireModel):
     countries: Maybe[Annotated[tuple[Target, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     location_ids: Maybe[Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     keywords: Maybe[Annotated[tuple[Keyword, ...], Field(strict=False, max_length=50)]] = None
-    native: Maybe[FreeForm] = None
+    native: Maybe[Annotated[FreeForm, Field(min_length=1)]] = None
 
 
 class Creative(WireModel):

@@ -5,7 +5,7 @@ Each refusal names the network, the member, the reason and what would be accepte
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -19,6 +19,7 @@ from .currencies import exponent
 from .errors import InvalidInput, Issue
 from .network import Account, Format, Input, Network, Rule, currency_of, whole_units
 from .schedule import Digits, first_day, held
+from .wire import Json, parts
 
 _PARTS: Mapping[str, Mapping[str, str]] = {
     part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
@@ -28,7 +29,7 @@ _PARTS: Mapping[str, Mapping[str, str]] = {
 MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
 """The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
 
-EXISTING = "creative.existingId"
+EXISTING, NATIVE = "creative.existingId", "targeting.native"
 
 
 def deny_political_ads(reason: str = "it has no such declaration") -> Input:
@@ -211,8 +212,31 @@ def _inputs(
             why = f" ({found.reason})" if found.reason else ""
             code = "not_supported" if found.reason else "choice"
             yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{why}.")
+        elif path == NATIVE and (empty := list(_empty_places(network, value))):
+            yield from empty
         elif found.test is not None and (wrong := found.test(value)) is not None:
             yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
+
+
+def _empty_places(network: Network, native: Json) -> Iterator[Issue]:
+    """An issue for each empty value in the members of a native targeting that say where is served."""
+    for pointer in network.geographies:
+        for path in _empty_below(native, parts(pointer), NATIVE):
+            message = (
+                f"{network.title} takes nothing empty here: it would serve everywhere, or refuse a part of the campaign"
+                " after it has made the first. Name at least one place."
+            )
+            yield Issue(path, "too_few", message)
+
+
+def _empty_below(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
+    """The paths of the empty values at what a pointer finds, and below it."""
+    if not names and (value is None or value in ("", [], (), {})):
+        yield path
+    members = dict(enumerate(value)) if _many(value) else value if isinstance(value, Mapping) else {}
+    every = not names or names[0] == "*"
+    for name in members if every else [names[0]] if names[0] in members else ():
+        yield from _empty_below(members[name], names[1:], f"{path}.{name}")
 
 
 def _others(rows: Mapping[str, Input], path: str) -> str:

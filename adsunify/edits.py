@@ -40,7 +40,10 @@ def check_edit(network: Network, kind: Kind, edit: Edit) -> None:
                 continue
             if row.field in edit.fields:
                 issues.append(Issue(path, "conflict", f"fields.{row.field} says the same; give only one of them."))
-            if isinstance(value, Sequence) and not isinstance(value, str):
+            if path == "targeting.locations" and not value and not row.clears:
+                message = f"Without a location {network.title} would serve everywhere, or refuse it. Name at least one."
+                issues.append(Issue(path, "required", message))
+            elif isinstance(value, Sequence) and not isinstance(value, str):
                 issues += _item_issues(network, row, value, path)
     if not (edit.fields or edit.targeting or edit.creative):
         issues.append(Issue("fields", "required", "Name at least one thing to change."))

@@ -291,7 +291,8 @@ class EditMember:
     ``path``: ``targeting.locations``; a row with a ``reason`` refuses its member, or the whole part where the path is
     ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
     counts; ``type_of`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
-    does not say), and ``radius`` which types take an item's ``radiusKm``.
+    does not say), and ``radius`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is refused,
+    unless the row ``clears``: then another level holds the countries.
     """
 
     level: Kind
@@ -299,6 +300,7 @@ class EditMember:
     field: str = ""
     type_of: Callable[[str], str | None] | None = None
     radius: tuple[str, ...] = ()
+    clears: bool = False
     reason: str = ""
 
 
@@ -397,6 +399,8 @@ class Network:
     of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
     ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
     by days, None where it documents no end.
+    ``geographies``: pointers to the members of ``targeting.native`` that say where is served: nothing in them may be
+    empty. Whether they may be left out is a matter of the formats.
     ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
     ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
     ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
@@ -421,6 +425,7 @@ class Network:
     edits: tuple[EditMember, ...] = ()
     money: str = ""
     reports: bool = False
+    geographies: tuple[str, ...] = ()
     other_countries: tuple[str, ...] = ()
     templates: tuple[Template, ...] = ()
     extras: tuple[Extra, ...] = ()

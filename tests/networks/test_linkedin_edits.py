@@ -221,7 +221,7 @@ def test_ages_meet_the_borders_of_the_ranges() -> None:
         ({"genders": ["unknown"]}, {"targeting.genders": "not_supported"}),
         ({"locations": place("103644278")}, {"targeting.locations.0.id": "invalid"}),
         ({"locations": place("urn:li:geo:1", radiusKm=5)}, {"targeting.locations.0.radiusKm": "not_supported"}),
-        ({"locations": []}, {"targeting": "invalid"}),
+        ({"locations": []}, {"targeting.locations": "required"}),
         ({"devices": place("mobile")}, {"targeting.devices": "not_supported"}),
         ({"excludedLocations": place("urn:li:geo:103644278")}, {"targeting": "invalid"}),
     ],

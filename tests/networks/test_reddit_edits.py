@@ -218,9 +218,9 @@ def test_both_genders_are_no_choice() -> None:
     assert changed == {"targeting": {"geolocations": ["US"], "gender": None}}
 
 
-def test_no_place_is_every_place() -> None:
-    made, changed = edited("adGroup", Edit(targeting={"locations": []}))
-    assert changed["targeting"]["geolocations"] == []
+def test_an_edit_of_what_serves_everywhere_is_warned_of() -> None:
+    made, changed = edited("adGroup", Edit(targeting={"interests": [{"id": "tech", "name": "T"}]}), targeting={})
+    assert changed["targeting"] == {"interests": ["tech"]}
     assert made.warnings == (plans.EVERYWHERE,)
 
 
@@ -228,6 +228,7 @@ def test_no_place_is_every_place() -> None:
     ("targeting", "path"),
     [
         ({"genders": ["female", "unknown"]}, "targeting.genders"),
+        ({"locations": []}, "targeting.locations"),
         ({"ageMin": 21}, "targeting.ageMin"),
         ({"ageMax": 44}, "targeting.ageMax"),
         ({"excludedInterests": [{"id": "a", "name": "a"}]}, "targeting.excludedInterests"),

@@ -152,13 +152,14 @@ def test_fields_and_targeting_are_two_steps() -> None:
 
 
 def test_taking_all_targeting_away_is_warned_of() -> None:
-    made = edit("adGroup", LINE_ITEM, HELD[:1], targeting={"locations": []})
+    made = edit("adGroup", LINE_ITEM, HELD[2:3], targeting={"excludedLocations": []})
     assert "worldwide" in made.warnings[0]
 
 
 @pytest.mark.parametrize(
     ("targeting", "path"),
     [
+        ({"locations": []}, "targeting.locations"),
         ({"ageMin": 30}, "targeting.ageMin"),
         ({"genders": ["unknown"]}, "targeting.genders"),
         ({"placements": [{"id": "TWITTER_SEARCH", "name": "S"}]}, "targeting.placements"),

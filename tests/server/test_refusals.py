@@ -501,3 +501,56 @@ async def test_a_defect_is_a_problem_without_its_reason(empty: Served, monkeypat
     problem = await empty.admin.problem(500, "GET", "/keys")
     assert (problem["code"], problem["outcome"]) == ("internal_error", "unknown")
     assert SECRET not in json.dumps(problem)
+
+
+# -- an empty geography -----------------------------------------------------------------------------------------------
+
+_LINKEDIN_PLACES = "urn:li:adTargetingFacet:locations"
+EMPTY_PLACES: list[tuple[str, dict[str, Any], str]] = [
+    ("apple", {"countryOrRegion": {"include": []}}, "countryOrRegion.include"),
+    ("apple", {"countryOrRegion": {"include": ["US"]}, "adminArea": {"include": []}}, "adminArea.include"),
+    ("apple", {"countryOrRegion": {"include": ["US"]}, "locality": {"include": []}}, "locality.include"),
+    ("chatgpt", {"locations": {}}, "locations"),
+    ("chatgpt", {"locations": {"countries": []}}, "locations.countries"),
+    ("chatgpt", {"locations": {"countries": ["US"], "include": []}}, "locations.include"),
+    ("google", {"campaignCriteria": [{"location": {}}]}, "campaignCriteria.0.location"),
+    (
+        "google",
+        {"campaignCriteria": [{"location": {"geoTargetConstant": ""}}]},
+        "campaignCriteria.0.location.geoTargetConstant",
+    ),
+    ("linkedin", {"include": {"and": [{"or": {_LINKEDIN_PLACES: []}}]}}, f"include.and.0.or.{_LINKEDIN_PLACES}"),
+    ("meta", {"geo_locations": {}}, "geo_locations"),
+    ("meta", {"geo_locations": {"countries": []}}, "geo_locations.countries"),
+    ("meta", {"geo_locations": {}, "custom_audiences": [{"id": "1"}]}, "geo_locations"),
+    ("outbrain", {"platform": ["DESKTOP"], "locations": []}, "locations"),
+    ("pinterest", {"LOCATION": []}, "LOCATION"),
+    ("pinterest", {"LOCATION": [""]}, "LOCATION.0"),
+    ("pinterest", {"LOCATION": ["US"], "GEO": []}, "GEO"),
+    ("reddit", {"geolocations": []}, "geolocations"),
+    ("reddit", {"geolocations": None, "communities": ["homeimprovement"]}, "geolocations"),
+    ("snapchat", {"geos": []}, "geos"),
+    ("snapchat", {"geos": [{"country_code": ""}]}, "geos.0.country_code"),
+    ("snapchat", {"geos": [{"country_code": "us", "region_id": []}]}, "geos.0.region_id"),
+    ("tiktok", {"location_ids": []}, "location_ids"),
+    ("tiktok", {"location_ids": ["6252001"], "zipcode_ids": []}, "zipcode_ids"),
+    ("x", {"criteria": []}, "criteria"),
+]
+
+
+_EMPTY_NATIVE: list[tuple[str, dict[str, Any], str]] = [(code, {}, "") for code in ADAPTERS if code != "amazon"]
+
+
+@pytest.mark.parametrize(("network", "native", "path"), EMPTY_PLACES + _EMPTY_NATIVE)
+async def test_an_empty_native_geography_is_refused(
+    server: Served, network: str, native: dict[str, Any], path: str
+) -> None:
+    """Natively it means the whole world, or a refusal after the campaign has been made."""
+    changes = {"targeting__countries": None, "targeting__native": native}
+    body = {"accountId": server.accounts[network], "campaign": brief(network, **changes)}
+    asked = len(server.networks.asked)
+    for door in ("/validate-campaign", "/create"):
+        (issue,) = (await server.admin.problem(422, "POST", door, body))["issues"]
+        assert issue["path"] == f"campaign.targeting.native.{path}".rstrip(".")
+        assert issue["code"] == "too_few"
+    assert len(server.networks.asked) == asked

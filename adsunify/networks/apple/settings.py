@@ -133,7 +133,8 @@ SETTINGS = (
 _KEEPS = "an ad keeps its creative; create a new ad"
 EDITS = (
     EditMember("campaign", "targeting.locations", "countries", type_of=lambda location: "country"),
-    *(EditMember("adGroup", f"targeting.{name}", type_of=kind_of) for name in ("locations", "excludedLocations")),
+    EditMember("adGroup", "targeting.locations", type_of=kind_of, clears=True),  # the campaign's countries stay
+    EditMember("adGroup", "targeting.excludedLocations", type_of=kind_of),
     *(EditMember("adGroup", f"targeting.{name}") for name in ("devices", "genders", "ageMin", "ageMax")),
     *(EditMember(kind, "creative", reason=_KEEPS) for kind in KINDS),
 )

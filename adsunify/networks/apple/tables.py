@@ -365,6 +365,7 @@ NETWORK = Network(
     # Ads Platform API, reports ("apple: 12 Insights"): campaigns and days without rows stay null, since nothing says
     # that a missing day means zero. No campaigns at all are an empty result: reads.insights reports no delivery.
     missing_day="gap",
+    geographies=("/countryOrRegion/include", "/country/include", "/adminArea/include", "/locality/include"),
     # Ads Platform API, reports: a DAILY report starts within the last 90 days.
     history=History(days=90),
     money="Native amounts are objects of a decimal text in major units and the account's currency.",

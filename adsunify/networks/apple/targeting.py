@@ -144,8 +144,6 @@ def _ids(items: Json, path: str, fits: Callable[[str], object], form: str) -> li
 
 
 def _countries(items: Json, path: str) -> dict[str, dict[str, Json]]:
-    if not items:
-        raise refused(path, "required", "Apple Ads: a campaign needs at least one country.")
     return {COUNTRIES: {INCLUDE: _ids(items, path, *DIMENSIONS[COUNTRIES])}}
 
 

@@ -351,6 +351,7 @@ NETWORK = Network(
     # Ads API, insights ("chatgpt: 12 Insights"): days without impressions are not returned; a missing row is nothing
     # delivered.
     missing_day="zero",
+    geographies=("/locations",),
     # Ads API, insights: data of days is kept for 365 days.
     history=History(days=365),
     money="Native amounts are integers, 1,000,000 to one of every currency; a bid for impressions is for a single one.",

@@ -360,6 +360,7 @@ NETWORK = Network(
     # Google Ads API, zero metrics ("google: 12 Insights"): with segments.date selected, a day whose metrics are all 0
     # is left out; a missing day of a full answer is a true zero day.
     missing_day="zero",
+    geographies=("/campaignCriteria/*/location", "/campaignCriteria/*/proximity"),
     # Google Ads API, segments.date: rows older than 37 months are not available.
     history=History(months=37),
     money="Native amounts are micros, a million to one, as JSON strings.",

@@ -206,8 +206,6 @@ def _checked(native: Mapping[str, Json], edit: Edit) -> dict[str, list[str]]:
             # criterionError.MISSING_EU_POLITICAL_ADVERTISING_SELF_DECLARATION
             message = "Locations are locked until euPoliticalAdvertising is declared; declare it in the same edit."
             issues.append(Issue(path, "locked", message))
-        if name == "locations" and not items:
-            issues.append(Issue(path, "required", "Without a location the campaign would serve worldwide."))
     # mutateError.ID_EXISTS_IN_MULTIPLE_MUTATES: a place has one criterion, whether that excludes it or not.
     for name, other in (("locations", "excludedLocations"), ("excludedLocations", "locations")):
         there = {*_now(native, other), *found.get(other, ())} if name in found else set()

@@ -37,7 +37,7 @@ from adsunify.wire import MAX_NUMBER_CHARACTERS, Columns, Json, Request, Respons
 
 from . import native as linkedin
 from .settings import EDITS, SETTINGS, window_issues
-from .targeting import wrong_criteria
+from .targeting import PLACES, wrong_criteria
 
 # -- levels -------------------------------------------------------------------------------------------------------
 
@@ -456,6 +456,7 @@ NETWORK = Network(
     # Ads Reporting ("linkedin: 12 Insights"): days without activity have no element, which is null and not 0. An answer
     # without elements also comes where the member has no right to read.
     missing_day="gap",
+    geographies=tuple(f"/include/and/*/or/{place}" for place in PLACES),
     # Ads Reporting (secondary source): daily figures for about six months, older ones by months only.
     history=History(months=6),
     money='Native amounts are {"amount": "4.50", "currencyCode": "USD"}, in major units.',

@@ -353,6 +353,7 @@ NETWORK = Network(
     errors=ERRORS,
     # Marketing API, insights ("meta: 12 Insights"): a day without delivery has no row.
     missing_day="zero",
+    geographies=("/geo_locations",),
     # Marketing API, insights: 37 months back at most.
     history=History(months=37),
     reports=True,

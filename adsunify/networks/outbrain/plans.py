@@ -335,8 +335,6 @@ def _campaign_plan(
         body = own | ({"targeting": targeting} if targeting else {})
         does = f"Change {_named(on_campaign)} of the campaign {entity_id}."
         steps.append(_set_campaign(entity_id, body, does, changes=on_campaign))
-    if any(one.field == "locations" for one in on_campaign) and not targeting["locations"]:
-        warnings.append(EVERYWHERE)
     days = [f"{one.field} {one.after or 'none'}" for one in on_budget if one.field in ("startAt", "endAt")]
     if days:
         warnings.append(f"Outbrain keeps whole days of US Eastern time: {', '.join(days)}.")

@@ -13,7 +13,7 @@ from adsunify.network import Account, EditMember, Entity, Period, Setting, curre
 from adsunify.wire import Json, Response, read, text
 
 from . import native as outbrain
-from .targeting import BROWSERS, LANGUAGE, PARTS, PLACES, PLATFORMS, SYSTEMS, ids_of, interests_of
+from .targeting import BROWSERS, LANGUAGE, PARTS, PLATFORMS, SYSTEMS, ids_of, interests_of
 
 # -- locks --------------------------------------------------------------------------------------------------------
 
@@ -87,12 +87,12 @@ def _write_interests(value: Json, entity: Entity, account: Account) -> Mapping[s
     return {"/targeting/interests": interests_of(value)}
 
 
-def _list(member: str, **more: Any) -> Setting:
+def _list(member: str, clears: bool = True, **more: Any) -> Setting:
     """A list of the targeting. Amplify reference: an empty one clears it."""
     path = f"/targeting/{member}"
     return Setting(
         *("campaign", member, path, "list"),
-        clears=True,
+        clears=clears,
         write=lambda value, entity, account: {path: value or []},
         **more,
     )
@@ -130,7 +130,8 @@ SETTINGS = (
         note="startAt: a date, or a midnight in US Eastern time. endAt: a date, or an instant (through its day).",
     ),
     _budget("endAt", "/budget/endDate", "day", clears=True, write=_write_end),
-    *(_list(name, read=_ids(name)) for name in PLACES),
+    _list("locations", clears=False, read=_ids("locations")),  # without any it would serve everywhere
+    _list("excludedLocations", read=_ids("excludedLocations")),
     _campaign("languages", f"/targeting/{LANGUAGE}", write=_write_language, note="languages: exactly one."),
     _campaign("interests", "/targeting/interests", "list", write=_write_interests),
     _campaign("platforms", "/targeting/platform", "list", choices=PLATFORMS),

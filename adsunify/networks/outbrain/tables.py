@@ -305,6 +305,7 @@ NETWORK = Network(
     errors=ERRORS,
     # Amplify API, reports ("outbrain: 12 Insights"): rows carry explicit zeros; a day without a row has no data: null.
     missing_day="gap",
+    geographies=("/locations",),
     money="Native amounts are decimal numbers in major units, with at most 2 digits after the point.",
     other_countries=(KOSOVO,),
     templates=TEMPLATES,

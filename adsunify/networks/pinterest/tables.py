@@ -393,6 +393,7 @@ NETWORK = Network(
     # API v5, analytics ("pinterest: 12 Insights"): a day without a row had no delivery, and is still null or a gap in
     # the coverage, not 0.
     missing_day="gap",
+    geographies=("/LOCATION", "/GEO"),
     # API v5, reports: 914 days back, counted in UTC.
     history=History(days=914, timezone=pinterest.UTC_NAME),
     money="Native amounts are integers in micros (1,000,000 to one major unit) of every currency, yen included.",

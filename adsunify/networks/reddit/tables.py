@@ -317,6 +317,7 @@ NETWORK = Network(
     # Ads API v3, reports ("reddit: 12 Insights"): a day without a row is null, unless the report covers it and is
     # final: then it had no delivery.
     missing_day="zero_once_final",
+    geographies=("/geolocations",),
     # Ads API v3, reports: 24 months.
     history=History(months=24),
     money="Native amounts are integers, 1,000,000 to one of the account's currency.",

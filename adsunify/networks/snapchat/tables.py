@@ -319,6 +319,7 @@ NETWORK = Network(
     # Ads API, stats ("snapchat: 12 Insights"): a campaign without a row counts as 0 only if omit_empty=false was
     # honoured. It gives every day a row, so where a day has none, it was not honoured.
     missing_day="gap",
+    geographies=("/geos", "/locations"),
     money="Native amounts are integers, 1,000,000 to one of every currency.",
     templates=TEMPLATES,
     extras=(

@@ -400,6 +400,7 @@ NETWORK = Network(
     # API for Business, integrated report ("tiktok: 12 Insights"): days without delivery are absent, "not zero"; they
     # are reported as absent coverage, never as zeros.
     missing_day="gap",
+    geographies=("/location_ids", "/zipcode_ids"),
     money="Native amounts are decimal numbers in major units (some currencies take no fraction).",
     templates=TEMPLATES,
     extras=(

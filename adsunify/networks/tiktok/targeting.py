@@ -224,12 +224,6 @@ def _refuse(path: str, code: str, message: str) -> InvalidInput:
     return refused(path, code, f"TikTok: {message}")
 
 
-def _locations(items: Json, path: str) -> Json:
-    if not items:
-        raise _refuse(path, "required", "an ad group has at least one location.")
-    return [item["id"] for item in items]
-
-
 def _ids(items: Json, path: str) -> Json:
     return [item["id"] for item in items]
 
@@ -248,7 +242,7 @@ def _systems(items: Json, path: str) -> Json:
 
 
 PARTS: Mapping[str, tuple[str, Part]] = {
-    "locations": ("location_ids", _locations),
+    "locations": ("location_ids", _ids),
     "genders": ("gender", _genders),
     "languages": ("languages", _ids),
     "interests": ("interest_category_ids", _ids),

@@ -414,6 +414,7 @@ NETWORK = Network(
     # Ads API, analytics ("x: 12 Insights"): a null series is a period without data; it stays null, though X's own pages
     # show 0. An account without campaigns has no series: reads.insights reports that nothing was delivered.
     missing_day="gap",
+    geographies=("/criteria",),
     money="Native amounts are micros of the funding instrument's currency: 1,000,000 make one unit.",
     reports=True,
     templates=TEMPLATES,
