@@ -25,13 +25,27 @@ def demo(session: nox.Session) -> None:
     session.run("adsunify", "demo", *session.posargs)
 
 
+def run_suite(session: nox.Session, chosen: str) -> None:
+    """Run the tests whose markers match ``chosen``, on two cores."""
+    install(session, "test", "receivers")
+    # One file runs in one worker: its tests share fixtures that are made once.
+    distributed = ("-n", "2", "--dist", "loadfile")
+    # The suite starts many short processes: each would compile every module again if none kept the bytecode.
+    compiled = {"PYTHONDONTWRITEBYTECODE": ""}
+    without = ("--ignore=tests/crash", "--ignore=tests/oracles")
+    session.run("pytest", *distributed, *without, "-m", chosen, *session.posargs, env=compiled)
+
+
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox."""
-    install(session, "test", "receivers")
-    # a file stays together: what its tests share is made once
-    distributed = ("-n", "2", "--dist", "loadfile")
-    session.run("pytest", *distributed, "--ignore=tests/crash", "--ignore=tests/oracles", *session.posargs)
+    """The test suite: SQLite files, a real PostgreSQL, real HTTP to the sandbox; at most four minutes on two cores."""
+    run_suite(session, "not exhaustive")
+
+
+@nox.session
+def exhaustive(session: nox.Session) -> None:
+    """The tests that ``tests`` leaves out: the rest of long lists, long runs, and the second engine of the longest."""
+    run_suite(session, "exhaustive")
 
 
 @nox.session

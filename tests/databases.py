@@ -12,6 +12,8 @@ import pytest
 from .postgres import execute
 
 ENGINES = ("sqlite", "postgresql")
+LONG_RUN = ("sqlite", pytest.param("postgresql", marks=pytest.mark.exhaustive))
+"""The engines of a test that takes long: the second one is left to the session ``exhaustive``."""
 SHARED = "shared"
 _numbers = itertools.count()
 

@@ -9,6 +9,7 @@ import os
 
 import pytest
 
+from tests.databases import LONG_RUN
 from tests.server.served import Served
 
 from .careless import audited, begun
@@ -19,6 +20,7 @@ SEED = int(os.environ.get("ADSUNIFY_TEST_SEED", "2026"))
 
 
 @pytest.mark.timeout(60 + CALLS)
+@pytest.mark.parametrize("database", LONG_RUN, indirect=True)
 async def test_careless_agents(both: Served) -> None:
     run = await begun(both, SEED)
     before = len(both.networks.state.writes)

@@ -26,7 +26,7 @@ from adsunify.networks import ADAPTERS
 from adsunify.store import Store, open_store, sealed
 from adsunify.store.schema import metadata, secrets
 from adsunify.vault import Place
-from tests.databases import ENGINES, empty_database
+from tests.databases import LONG_RUN, empty_database
 from tests.pages.browsing import Browser
 from tests.server.served import brief
 
@@ -74,7 +74,7 @@ class Life:
         self.planted[name] = secret
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=LONG_RUN)
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return empty_database(request.param, request, tmp_path)
 

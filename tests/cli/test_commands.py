@@ -1,4 +1,4 @@
-"""The command line as a person or a script uses it: real processes, exit codes, what goes to which stream."""
+"""The command line as a person or a script uses it: exit codes, streams, and the processes that it starts."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from adsunify.matrix import Grid, sections
 from adsunify.networks import ADAPTERS
 from tests.pages.browsing import Browser
 
+from .running import run
+
 ROOT = Path(__file__).parents[2]
 BRIEF = ROOT / "examples/briefs/amazon-product_ads-conversions-daily.json"
 ACCOUNT = ("--currency", "USD", "--timezone", "America/Los_Angeles")
 
 
-def run(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+def run_process(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """One command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "adsunify", *arguments],
-        cwd=folder,
+        cwd=ROOT,
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -39,7 +41,7 @@ def run(*arguments: str, folder: Path = ROOT, **environment: str) -> subprocess.
 
 
 def test_demo_is_green_on_every_network() -> None:
-    ran = run("demo", "--json")
+    ran = run_process("demo", "--json")
     assert ran.returncode == 0, ran.stderr
     shown = json.loads(ran.stdout)["networks"]
     assert [one["network"] for one in shown] == list(ADAPTERS)
@@ -66,14 +68,14 @@ def test_demo_says_where_a_broken_adapter_fails(tmp_path: Path) -> None:
 
 def test_demo_refuses_an_unknown_network() -> None:
     ran = run("demo", "--networks", "myspace")
-    assert ran.returncode == 2
-    assert "myspace" in ran.stderr
+    assert ran.code == 2
+    assert "myspace" in ran.err
 
 
 def test_plan_prints_the_native_requests() -> None:
     ran = run("plan", "amazon", str(BRIEF), *ACCOUNT, "--json")
-    assert ran.returncode == 0, ran.stderr
-    plan = json.loads(ran.stdout)
+    assert ran.code == 0, ran.err
+    plan = json.loads(ran.out)
     assert plan["network"] == "amazon"
     assert plan["version"] == 1
     assert len(plan["digest"]) == 64
@@ -86,7 +88,9 @@ def test_plan_prints_the_native_requests() -> None:
 
 
 def test_plan_is_the_same_in_every_process() -> None:
-    plans = {run("plan", "amazon", str(BRIEF), *ACCOUNT, "--json", PYTHONHASHSEED=seed).stdout for seed in ("1", "2")}
+    plans = {
+        run_process("plan", "amazon", str(BRIEF), *ACCOUNT, "--json", PYTHONHASHSEED=seed).stdout for seed in ("1", "2")
+    }
     assert len(plans) == 1
 
 
@@ -99,16 +103,16 @@ def changed(tmp_path: Path, **members: Any) -> str:
 
 def test_plan_refuses_with_one_line_per_issue(tmp_path: Path) -> None:
     ran = run("plan", "amazon", changed(tmp_path, goal="traffic", bid="0.001"), *ACCOUNT)
-    assert ran.returncode == 2
-    assert ran.stdout == ""
-    lines = ran.stderr.strip().splitlines()
+    assert ran.code == 2
+    assert ran.out == ""
+    lines = ran.err.strip().splitlines()
     assert [line.split(":")[0] for line in lines] == ["goal", "bid"]
 
 
 def test_plan_says_what_is_taken_instead(tmp_path: Path) -> None:
     ran = run("plan", "amazon", changed(tmp_path, platform={"sku": "STOVE-1", "boardId": "1"}), *ACCOUNT)
-    assert ran.returncode == 2
-    assert "platform.boardId: it takes platform.sku" in ran.stderr
+    assert ran.code == 2
+    assert "platform.boardId: it takes platform.sku" in ran.err
 
 
 def looked_up(name: str) -> tuple[Any, Any]:
@@ -117,45 +121,47 @@ def looked_up(name: str) -> tuple[Any, Any]:
     return case["input"]["brief"], case["exchange"]
 
 
-def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path) -> None:
+def test_plan_says_how_a_look_up_is_given_and_takes_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     brief, exchange = looked_up("create-crawled-awareness-daily.json")
     (tmp_path / "brief.json").write_text(json.dumps(brief))
     (tmp_path / "answers.json").write_text(json.dumps(exchange))
     command = ("plan", "outbrain", "brief.json", "--currency", "USD", "--timezone", "UTC")
-    ran = run(*command, folder=tmp_path)
-    first, second = ran.stderr.splitlines()
-    assert ran.returncode == 2 and exchange[0]["request"]["url"] in first
+    ran = run(*command)
+    first, second = ran.err.splitlines()
+    assert ran.code == 2 and exchange[0]["request"]["url"] in first
     assert second.startswith('--lookups: names a JSON file with the answer: [{"request": {"method": "GET", "url": ')
     assert "adsunify validate" in second
-    assert run(*command, "--lookups", "answers.json", folder=tmp_path).returncode == 0
-    shown = re.sub(r"\s+", "", run("plan", "--help").stdout)
+    assert run(*command, "--lookups", "answers.json").code == 0
+    shown = re.sub(r"\s+", "", run("plan", "--help").out)
     assert '[{"request":{"method":"GET","url":"https://..."},"response":{"status":200,"body":{}}}]' in shown
     for wrong in ("{}", "[1]", "[{}]", '[{"request": {"url": "https://x"}}]', "nonsense"):
         (tmp_path / "answers.json").write_text(wrong)
-        ran = run(*command, "--lookups", "answers.json", folder=tmp_path)
-        assert (ran.returncode, len(ran.stderr.splitlines())) == (2, 1) and '[{"request":' in ran.stderr, wrong
+        ran = run(*command, "--lookups", "answers.json")
+        assert (ran.code, len(ran.err.splitlines())) == (2, 1) and '[{"request":' in ran.err, wrong
 
 
 def test_networks_cuts_nothing() -> None:
-    shown = run("networks", COLUMNS="80").stdout
+    shown = run("networks", COLUMNS="80").out
     grids = [one for _, under in sections() for one in under if isinstance(one, Grid)]
     words = {word for grid in grids for row in grid.rows for cell in row for word in cell.split()}
     assert words and words <= set(shown.split())
 
 
 def test_a_demo_ends_with_a_line() -> None:
-    ran = run("demo", "--networks", "amazon")
+    ran = run_process("demo", "--networks", "amazon")
     assert ran.returncode == 0 and ran.stdout.endswith("\n") and "amazon" in ran.stdout
     assert ran.stdout.splitlines()[-1].split() == ["amazon", *["ok"] * 8]
 
 
 @pytest.mark.parametrize("command", ["accounts", "db upgrade", "admin init --workspace w --email a@x.example"])
-def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path) -> None:
-    assert run(*command.split(), "--database", "sqlite:///a.db", folder=tmp_path).returncode == 0
+def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run(*command.split(), "--database", "sqlite:///a.db").code == 0
     for path in tmp_path.iterdir():
         assert path.stat().st_mode & 0o777 == 0o600, path
     (tmp_path / "a.db").chmod(0o640)
-    assert run(*command.split()[:2], "--database", "sqlite:///a.db", folder=tmp_path).returncode in (0, 2)
+    assert run(*command.split()[:2], "--database", "sqlite:///a.db").code in (0, 2)
     assert (tmp_path / "a.db").stat().st_mode & 0o777 == 0o640, "what is there stays as it is"
 
 
@@ -175,21 +181,24 @@ def test_a_new_store_is_its_owners_alone(command: str, tmp_path: Path) -> None:
         (("admin", "init", "--workspace", "w", "--email", "nobody"), "email"),
     ],
 )
-def test_bad_input_exits_with_2_and_a_sentence(arguments: tuple[str, ...], named: str, tmp_path: Path) -> None:
-    ran = run(*arguments, folder=tmp_path)
-    assert ran.returncode == 2, ran.stderr
-    assert named in ran.stderr
-    assert "Traceback" not in ran.stderr
+def test_bad_input_exits_with_2_and_a_sentence(
+    arguments: tuple[str, ...], named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run(*arguments)
+    assert ran.code == 2, ran.err
+    assert named in ran.err
+    assert "Traceback" not in ran.err
 
 
 def test_admin_init_and_user_print_what_is_needed_once(tmp_path: Path) -> None:
     database = f"sqlite:///{tmp_path / 'a.db'}"
     first = json.loads(
-        run("admin", "init", "--workspace", "w", "--email", "A@x.example", "--database", database, "--json").stdout
+        run("admin", "init", "--workspace", "w", "--email", "A@x.example", "--database", database, "--json").out
     )
     assert set(first) == {"workspaceId", "userId", "email", "password", "apiKey"}
     second = json.loads(
-        run("admin", "user", "--workspace", "w", "--email", "b@x.example", "--database", database, "--json").stdout
+        run("admin", "user", "--workspace", "w", "--email", "b@x.example", "--database", database, "--json").out
     )
     assert second["workspaceId"] == first["workspaceId"]
     assert second["userId"] != first["userId"]
@@ -302,17 +311,19 @@ def test_serve_without_sandbox_has_no_accounts_and_makes_a_key_ring(tmp_path: Pa
         assert stopped(process) == 0
 
 
-def test_a_sandbox_that_is_not_loopback_is_refused(tmp_path: Path) -> None:
+def test_a_sandbox_that_is_not_loopback_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     simulated = {"ADSUNIFY_SANDBOX_URL": "http://sandbox.example"}
-    ran = run("serve", "--port", "0", "--database", "sqlite:///a.db", folder=tmp_path, **simulated)
-    assert ran.returncode == 2
-    assert "127.0.0.1" in ran.stderr
+    ran = run("serve", "--port", "0", "--database", "sqlite:///a.db", **simulated)
+    assert ran.code == 2
+    assert "127.0.0.1" in ran.err
 
 
-def test_postgresql_needs_a_key_ring(tmp_path: Path) -> None:
-    ran = run("serve", "--port", "0", "--database", "postgresql://nobody@127.0.0.1:1/none", folder=tmp_path)
-    assert ran.returncode == 2
-    assert "ADSUNIFY_SECRET_KEYS" in ran.stderr
+def test_postgresql_needs_a_key_ring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ran = run("serve", "--port", "0", "--database", "postgresql://nobody@127.0.0.1:1/none")
+    assert ran.code == 2
+    assert "ADSUNIFY_SECRET_KEYS" in ran.err
 
 
 def test_agents_on_standard_input(tmp_path: Path) -> None:

@@ -57,8 +57,11 @@ def test_every_command_explains_itself_without_the_server(tmp_path: Path) -> Non
     assert ran.stdout.count("Usage: ") == len(names)
 
 
+NEEDING = ["serve --sandbox", "serve", "demo", "sandbox", "webhooks listen", "connect meta"]
+
+
 @pytest.mark.parametrize(
-    "arguments", ["serve", "serve --sandbox", "demo", "sandbox", "webhooks listen", "connect meta"]
+    "arguments", [NEEDING[0], *(pytest.param(one, marks=pytest.mark.exhaustive) for one in NEEDING[1:])]
 )
 def test_what_needs_the_server_says_so(arguments: str, tmp_path: Path) -> None:
     ran = run(SERVER, *arguments.split(), folder=tmp_path)

@@ -15,6 +15,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from .running import run
+
 SECRET = "adu_AAAAAAAA_" + "x" * 43
 
 
@@ -86,13 +88,6 @@ def test_a_worker_is_watched(tmp_path: Path) -> None:
 def test_what_cannot_be_is_refused_at_the_start(
     tmp_path: Path, arguments: Sequence[str], environment: dict[str, str], said: str
 ) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "adsunify", "serve", "--port", "0", "--database", "sqlite:///a.db", *arguments],
-        cwd=tmp_path,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert ran.returncode == 2
-    assert said in ran.stderr and "Traceback" not in ran.stderr
+    ran = run("serve", "--port", "0", "--database", f"sqlite:///{tmp_path / 'a.db'}", *arguments, **environment)
+    assert ran.code == 2
+    assert said in ran.err and "Traceback" not in ran.err

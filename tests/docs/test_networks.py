@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -13,7 +11,7 @@ import pytest
 from adsunify.matrix import matrix
 from adsunify.network import Network
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import loads
+from tests.cli.running import run
 
 ROOT = Path(__file__).parents[2]
 AHEAD = timedelta(days=60)
@@ -47,15 +45,11 @@ def test_all_combinations_stand() -> None:
 
 
 def test_the_command_prints_it() -> None:
-    def run(*arguments: str) -> str:
-        command = [sys.executable, "-m", "adsunify", "networks", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout
-
-    assert run("--markdown") == matrix()
-    assert "snapchat" in run()
-    assert [one["network"] for one in loads(run("--json"))["networks"]] == list(ADAPTERS)
-    assert [one["network"] for one in loads(run("x", "--json"))["networks"]] == ["x"]
-    assert "funding" in run("x")
+    assert run("networks", "--markdown").out == matrix()
+    assert "snapchat" in run("networks").out
+    assert [one["network"] for one in run("networks", "--json").data["networks"]] == list(ADAPTERS)
+    assert [one["network"] for one in run("networks", "x", "--json").data["networks"]] == ["x"]
+    assert "funding" in run("networks", "x").out
 
 
 def ending(networks: list[Network], today: date) -> list[str]:

@@ -23,6 +23,15 @@ READ = list(read_cases(OWN))
 CASES = [one for one in READ if isinstance(one, Case)]
 
 
+def cases_of(network: str, kind: str) -> list[Case]:
+    return [one for one in CASES if (one.network, one.kind) == (network, kind)]
+
+
+KINDS_READ = sorted({(one.network, one.kind) for one in CASES})
+ATTACKED = {max(cases_of(*one), key=lambda case: (case.refuse is None, case.exemplary)).id for one in KINDS_READ}
+"""One case of each network and kind, not a refusal: hostile answers are tried around it in every run."""
+
+
 @cache
 def library() -> Library:
     return Library.of(READ)
@@ -31,8 +40,16 @@ def library() -> Library:
 @pytest.mark.parametrize("case", READ, ids=lambda case: case.id)
 def test_case(case: Case | BadCase) -> None:
     assert isinstance(case, Case), case.reason
-    report = check(case, library(), strict=True)
+    report = check(case, library(), strict=True, hostile_answers=case.id in ATTACKED)
     assert not report.failures, "\n".join(str(failure) for failure in report.failures)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(("network", "kind"), KINDS_READ)
+def test_hostile_answers_around_every_case(network: str, kind: str) -> None:
+    failures = {case.id: check(case, library(), strict=True).failures for case in cases_of(network, kind)}
+    assert {name: found for name, found in failures.items() if found} == {}
 
 
 def test_the_plans_are_the_same_in_every_process() -> None:

@@ -88,6 +88,7 @@ async def account(site: Served) -> str:
     return str(next(one["accountId"] for one in accounts if one["currency"] == "USD"))
 
 
+@pytest.mark.exhaustive
 async def test_a_whole_life(site: Served) -> None:
     async with chromium() as one:
         await one.open(f"{site.base_url}/operations")

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from .counting import count_steps
-from .expressions import Expression, find_expressions
+from .expressions import find_expressions
 from .hostile import has_long_repeat, hostile_texts, parse_nodes
 
 SHORT, LONG = 12, 48
@@ -40,9 +40,8 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
-@pytest.mark.parametrize("one", find_expressions(), ids=lambda one: one.place)
-def test_no_expression_of_the_product_is_quadratic(one: Expression) -> None:
-    assert grows(one.pattern, one.flags, one.searched) is None
+def test_no_expression_of_the_product_is_quadratic() -> None:
+    assert [one for one in find_expressions() if grows(one.pattern, one.flags, one.searched) is not None] == []
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """A sandbox with one network for each test, and a client that is logged in: of the network in the file's name."""
 
+from collections import Counter
 from collections.abc import AsyncIterator
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 
 import httpx
@@ -11,6 +13,23 @@ from . import amazon_calls, x_calls
 from .amazon_calls import Amazon
 from .calls import Clock
 from .x_calls import X
+
+SHORT_LIST = 12
+"""A list of so many cases runs as a whole each time."""
+EACH = 4
+"""Of a longer list, one of so many cases runs each time."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave most cases of long lists to the session ``exhaustive``."""
+    here = [one for one in items if isinstance(one, pytest.Function) and one.path.parent == Path(__file__).parent]
+    sizes = Counter((one.path, one.originalname) for one in here)
+    numbers: Counter[tuple[Path, str]] = Counter()
+    for one in here:
+        name = (one.path, one.originalname)
+        if sizes[name] > SHORT_LIST and numbers[name] % EACH:
+            one.add_marker(pytest.mark.exhaustive)
+        numbers[name] += 1
 
 
 @pytest.fixture

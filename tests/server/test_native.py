@@ -25,6 +25,11 @@ LEVELS = [
     if any(one.kind == kind for one in adapter(network).network.levels)
 ]
 levels = pytest.mark.parametrize(("network", "kind"), LEVELS)
+highest_levels = pytest.mark.parametrize(
+    ("network", "kind"),
+    [one if one[1] == "campaign" else pytest.param(*one, marks=pytest.mark.exhaustive) for one in LEVELS],
+)
+"""All levels; those below the campaign are left to the session ``exhaustive``."""
 
 
 async def made(server: Served, network: str, goal: str = "") -> dict[str, dict[str, Any]]:

@@ -18,7 +18,7 @@ from adsunify.networks import ADAPTERS, adapter
 from adsunify.wire import dumps
 
 from .served import Served, served
-from .test_native import LEVELS, PATHS, levels, made, networks
+from .test_native import LEVELS, PATHS, highest_levels, levels, made, networks
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 ONE_ACCOUNT = ("chatgpt",)
@@ -96,7 +96,7 @@ async def others(server: Served, network: str) -> list[str]:
     return found
 
 
-@levels
+@highest_levels
 async def test_another_accounts_entity_is_not_there(server: Served, network: str, kind: str) -> None:
     node = (await made(server, network))[kind]
     for account in (await others(server, network))[:2]:
@@ -105,7 +105,7 @@ async def test_another_accounts_entity_is_not_there(server: Served, network: str
             await not_there(server, asks_below(account, child, node["id"]))
 
 
-@levels
+@highest_levels
 async def test_an_entity_of_another_kind_is_not_there(server: Served, network: str, kind: str) -> None:
     account = server.accounts[network]
     for other, node in (await made(server, network)).items():
@@ -133,7 +133,7 @@ NO_NONSENSE = {("reddit", "ad", "act_1001"), ("reddit", "ad", "me"), *(("x", kin
 """What may be an id there, by what is known of them."""
 
 
-@levels
+@highest_levels
 async def test_what_is_no_id_is_asked_of_no_network(server: Served, network: str, kind: str) -> None:
     account, found = server.accounts[network], (await made(server, network))[kind]["id"]
     asked = len(server.networks.asked)
