@@ -40,6 +40,7 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(before)
 
 
+@pytest.mark.timeout(900)  # many expressions, one after the other
 def test_no_expression_of_the_product_is_quadratic() -> None:
     assert [one for one in find_expressions() if grows(one.pattern, one.flags, one.searched) is not None] == []
 
