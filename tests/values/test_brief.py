@@ -290,16 +290,16 @@ def test_a_text_shows_something(path, blank):
     assert read_brief(brief(path, f"{blank}é"))
 
 
-@pytest.mark.parametrize("member", ["countries", "locationIds"])
-def test_an_explicit_empty_geography_is_refused(member):
-    for form in forms(brief(f"targeting.{member}", [])):
+@pytest.mark.parametrize(("member", "empty"), [("countries", []), ("locationIds", []), ("native", {})])
+def test_an_explicit_empty_geography_is_refused(member, empty):
+    for form in forms(brief("targeting", {member: empty})):
         assert issues(form) == [(f"targeting.{member}", "too_few")]
 
 
 def test_native_targeting_replaces_the_shortcuts():
     native = {"geo_locations": {"cities": [{"key": "1"}]}}
     assert read_brief(BRIEF | {"targeting": {"native": native, "keywords": [{"text": "a"}]}}).targeting.native == native
-    both = BRIEF | {"targeting": {"native": {}, "countries": ["US"], "locationIds": ["1"]}}
+    both = BRIEF | {"targeting": {"native": native, "countries": ["US"], "locationIds": ["1"]}}
     for form in forms(both):
         assert issues(form) == [("targeting.countries", "conflict"), ("targeting.locationIds", "conflict")]
 

@@ -67,6 +67,7 @@ def test_a_brief_inside_is_refused_with_all_its_issues():
         ("campaign.schedule.startAt", "malformed"),
         ("campaign.targeting.countries", "conflict"),
         ("campaign.targeting.countries", "too_few"),
+        ("campaign.targeting.native", "too_few"),
     ]
 
 
