@@ -9,25 +9,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .brief import CampaignBrief, read_brief
+    from .adapter.network import Account
     from .client import Ads, AsyncAds
     from .errors import AdsunifyError, InvalidInput, OperationError, ProviderError
-    from .network import Account
+    from .models.brief import CampaignBrief, read_brief
     from .planning import plan
 
 __version__ = "0.1.0"
 
 _PLACES = {
-    "Account": "network",
+    "Account": "adapter.network",
     "Ads": "client",
     "AdsunifyError": "errors",
     "AsyncAds": "client",
-    "CampaignBrief": "brief",
+    "CampaignBrief": "models.brief",
     "InvalidInput": "errors",
     "OperationError": "errors",
     "ProviderError": "errors",
     "plan": "planning",
-    "read_brief": "brief",
+    "read_brief": "models.brief",
 }
 __all__ = [
     "Account",

@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from .brief import CampaignBrief
-from .checks import check
-from .network import Account
+from .adapter.brief_checks import check
+from .adapter.flows import answered
+from .adapter.network import Account
+from .http.messages import Flow
+from .models.brief import CampaignBrief
 from .networks import adapter
-from .reading import answered
-from .steps import Plan, of_operation
-from .wire import Flow
+from .plans.records import Plan, of_operation
 
 
 def plan_create(account: Account, brief: CampaignBrief, now: datetime | None = None) -> Flow[Plan]:

@@ -13,7 +13,7 @@ from adsunify.contract import Call, Endpoint
 from adsunify.errors import Unauthenticated
 from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .protocol import INVALID_REQUEST, UNSAID, VERSIONS, Count, Method, Reply, answer, refused
 from .server import methods

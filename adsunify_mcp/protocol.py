@@ -13,8 +13,8 @@ from attrs import frozen
 
 from adsunify.contract.messages import read_apart
 from adsunify.errors import RateLimited
-from adsunify.validation import MAX_VALUES, count_values
-from adsunify.wire import Json, RepeatedMembers, json_bytes, loads
+from adsunify.models.base import MAX_VALUES, count_values
+from adsunify.values.exact_json import Json, RepeatedMembers, json_bytes, loads
 
 from .telling import failed
 

@@ -9,11 +9,11 @@ from functools import cache
 from math import log
 from typing import Any
 
+from adsunify.adapter.network import words
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.prose import describe_all
-from adsunify.network import words
 from adsunify.service.dispatch import describe_endpoint
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 LIMIT = 3
 """How many operations a search shows, with their schemas."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adsunify.client.doors import Door
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .protocol import INVALID_PARAMS, Method, RpcError, negotiated
 from .tools import TOOLS, Tool, call_tool

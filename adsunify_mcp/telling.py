@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adsunify.completion import read_completion
 from adsunify.errors import AdsunifyError
-from adsunify.problems import described
-from adsunify.wire import Json, dumps
+from adsunify.problem_details import described
+from adsunify.review.completion import read_completion
+from adsunify.values.exact_json import Json, dumps
 
 APPROVAL = "approval_required"
 WRITTEN: Mapping[str, str] = {

@@ -12,15 +12,15 @@ from typing import Annotated, Any
 from attrs import field, frozen
 from pydantic import Field
 
-from adsunify.change import Mutation
 from adsunify.client.doors import Door
 from adsunify.contract import BY_ID, Call, Endpoint
 from adsunify.contract.messages import read_apart
 from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import Confirmed, Kind, NetworkCode, Status, Uuid
 from adsunify.errors import AdsunifyError, Forbidden, InvalidInput, Issue, refused
-from adsunify.validation import EntityId, FreeForm, Maybe, WireModel, read
-from adsunify.wire import Json, dumps, json_bytes
+from adsunify.models.base import EntityId, FreeForm, Maybe, WireModel, read
+from adsunify.models.edit import Mutation
+from adsunify.values.exact_json import Json, dumps, json_bytes
 
 from .search import LIMIT, UNREACHABLE, found, operations
 from .telling import APPROVAL, failed, result, waiting

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from adsunify.errors import AdsunifyError
-from adsunify.problems import described
+from adsunify.problem_details import described
 from adsunify.service.authenticating import ASKED, Asked
 from adsunify.service.core import Service
 from adsunify.service.limiting import source

@@ -18,7 +18,7 @@ from adsunify.service.authenticating import authenticate
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
 from adsunify.service.dispatch import call
-from adsunify.wire import json_bytes
+from adsunify.values.exact_json import json_bytes
 from adsunify_mcp import http as mcp
 
 from . import connect, health, oauth, pages, reference

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from adsunify.change import EditBody, Mutation
 from adsunify.contract import requests
-from adsunify.validation import WireModel
-from adsunify.wire import Json
+from adsunify.models.base import WireModel
+from adsunify.models.edit import EditBody, Mutation
+from adsunify.values.exact_json import Json
 
 ID = "0198c0de-0000-7000-8000-000000000001"
 PATHS: Mapping[str, str] = {"network": "meta", "entityId": "120210000000000001", "resource": "audiences"}

@@ -7,12 +7,12 @@ from urllib.parse import parse_qsl
 
 from aiohttp import web
 
+from adsunify.models.base import MAX_VALUES, count_values
 from adsunify.service import agents
 from adsunify.service.agents import OAuthError
 from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
-from adsunify.validation import MAX_VALUES, count_values
-from adsunify.wire import Json, json_bytes, loads
+from adsunify.values.exact_json import Json, json_bytes, loads
 from adsunify_mcp.http import METADATA
 
 OPEN = {"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Headers": "*"}

@@ -16,9 +16,9 @@ from adsunify.contract.endpoint import ERROR_STATUSES, PATH_FORMS, PREFIX
 from adsunify.contract.prose import describe_all
 from adsunify.contract.requests import NetworkCode
 from adsunify.errors import InvalidInput
-from adsunify.problems import CODES
+from adsunify.models.base import WireModel, read
+from adsunify.problem_details import CODES
 from adsunify.service.dispatch import describe_endpoint
-from adsunify.validation import WireModel, read
 
 from .examples import BODIES, ID, PATHS, QUERIES
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError, OperationError, ProviderThrottled, RateLimited, Unauthenticated
-from adsunify.problems import described
-from adsunify.wire import json_bytes
+from adsunify.problem_details import described
+from adsunify.values.exact_json import json_bytes
 
 MEDIA_TYPE = "application/problem+json"
 

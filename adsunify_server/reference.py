@@ -17,12 +17,12 @@ from markupsafe import Markup, escape
 from adsunify.contract import ENDPOINTS, Endpoint
 from adsunify.contract.endpoint import ERROR_STATUSES, PREFIX
 from adsunify.contract.prose import describe
-from adsunify.money import AMOUNT
-from adsunify.problems import CODES
-from adsunify.refusals import FORMS
-from adsunify.schedule import INSTANT
+from adsunify.models.error_messages import FORMS
+from adsunify.problem_details import CODES
 from adsunify.service.dispatch import describe_endpoint
-from adsunify.wire import json_bytes
+from adsunify.values.dates import INSTANT
+from adsunify.values.exact_json import json_bytes
+from adsunify.values.money import AMOUNT
 
 from .examples import BODIES, ID, PATHS, QUERIES, sample
 from .openapi import STATUS_WORDS, document

@@ -11,14 +11,14 @@ from typing import TypeVar
 import click
 from rich.progress import Progress
 
-from adsunify import vault
+from adsunify import encryption
 from adsunify.actor import Role
 from adsunify.errors import refused
 from adsunify.service import accounts, people, rotating, times
 from adsunify.service.core import moment
 from adsunify.service.opening import SECRET_KEYS, key_ring, open_private, ring_beside
 from adsunify.store import Store
-from adsunify.wire import Json, dumps
+from adsunify.values.exact_json import Json, dumps
 
 from . import showing
 from .options import Secret, database_option, json_option
@@ -210,12 +210,12 @@ def new(database: str, as_json: bool) -> None:
     """
     ring, file = os.environ.get(SECRET_KEYS), ring_beside(database)
     if ring:
-        vault.parse_ring(ring)
+        encryption.parse_ring(ring)
     elif file is not None and file.exists():
-        _show({"newest": vault.add_key(file).newest, "file": str(file)}, as_json)
+        _show({"newest": encryption.add_key(file).newest, "file": str(file)}, as_json)
         return
-    ((id_, key),) = vault.new_ring().keys.items()
-    _show({"newest": id_, "key": vault.written(id_, key)}, as_json)
+    ((id_, key),) = encryption.new_ring().keys.items()
+    _show({"newest": id_, "key": encryption.written(id_, key)}, as_json)
     if ring:
         place = f"in front of the others in {SECRET_KEYS}"
     else:

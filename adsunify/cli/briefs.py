@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from adsunify.schedule import midnight, zone
+from adsunify.values.dates import midnight, zone
 
 SHARED: Mapping[str, Any] = {
     "name": "Garden chairs",

@@ -26,7 +26,7 @@ from adsunify.client.local import LocalDoor
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import InvalidInput, Issue, OperationError, refused
 from adsunify.service.opening import BASE_URL
-from adsunify.wire import Json, loads
+from adsunify.values.exact_json import Json, loads
 
 from . import showing
 from .daily import network_choice

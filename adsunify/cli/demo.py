@@ -21,7 +21,7 @@ from adsunify.client import Account, AsyncAds, Operation
 from adsunify.errors import AdsunifyError, refused
 from adsunify.networks import ADAPTERS
 from adsunify.store import events
-from adsunify.wire import Json, dumps
+from adsunify.values.exact_json import Json, dumps
 
 from . import showing
 from .briefs import brief

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from adsunify.brief import CampaignBrief, read_brief
 from adsunify.errors import InvalidInput
+from adsunify.models.brief import CampaignBrief, read_brief
 
 BRIEF, CAMPAIGN = "BRIEF", "campaign"
 brief_argument = click.argument("brief", type=click.Path(dir_okay=False, path_type=Path, exists=True, allow_dash=True))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import click
 
-from adsunify.matrix import Grid, matrix, sections
 from adsunify.networks import ADAPTERS, adapter
+from adsunify.review.capabilities import Grid, matrix, sections
 from adsunify.service.networks import detail
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 from . import showing
 from .options import json_option

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from adsunify.client import Ads
 from adsunify.errors import refused
-from adsunify.refusals import WEB, is_web_address
+from adsunify.models.error_messages import WEB, is_web_address
 from adsunify.service.opening import DATABASE
 
 DEFAULT_DATABASE = "sqlite:///adsunify.db"

@@ -8,14 +8,15 @@ from typing import Any
 
 import click
 
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account
 from adsunify.errors import Issue, LookupNeeded, refused
-from adsunify.network import Account
+from adsunify.http.messages import filled
 from adsunify.networks import adapter
 from adsunify.planning import plan as plan_brief
-from adsunify.schedule import zone
-from adsunify.steps import Plan, Step
-from adsunify.wire import Json, dumps, filled, loads
+from adsunify.plans.records import Plan, Step
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import zone
+from adsunify.values.exact_json import Json, dumps, loads
 
 from .files import brief_argument, brief_in
 

@@ -15,15 +15,15 @@ from attrs import field, frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import refused
+from adsunify.models.error_messages import WEB, is_web_address
 from adsunify.networks import ADAPTERS
-from adsunify.refusals import WEB, is_web_address
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.delivering import Worker
 from adsunify.service.opening import BASE_URL, SANDBOX_URL, open_service
 from adsunify.service.people import new_password
 from adsunify.store import connections, keys, people
-from adsunify.wire import Json, dumps
+from adsunify.values.exact_json import Json, dumps
 from adsunify_server import logs
 
 from . import showing

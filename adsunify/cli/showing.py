@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from adsunify.amounts import amounts
-from adsunify.completion import read_completion
-from adsunify.creations import made
-from adsunify.wire import Json, dumps
+from adsunify.review.amounts import amounts
+from adsunify.review.completion import read_completion
+from adsunify.review.created_entities import made
+from adsunify.values.exact_json import Json, dumps
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LABEL = re.compile(r" *(?:[\w: ]{1,16}? {2,}|\w{1,16}: |\d{1,3}\. )?")

@@ -13,9 +13,9 @@ from attrs import frozen
 
 from adsunify.errors import refused
 from adsunify.http.safe_fetch import FetchError, fetch
-from adsunify.refusals import is_web_address
+from adsunify.models.error_messages import is_web_address
+from adsunify.values.exact_json import Json, dumps, loads
 from adsunify.webhooks import EVENT_ID, SIGNATURE, WebhookVerificationError, verify
-from adsunify.wire import Json, dumps, loads
 
 from . import showing
 from .files import read_file

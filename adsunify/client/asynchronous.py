@@ -13,7 +13,7 @@ from adsunify.contract import BY_ID, Call
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import refused
 from adsunify.networks import ADAPTERS
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .doors import Door, open_door
 from .inputs import (

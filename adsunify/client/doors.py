@@ -20,9 +20,9 @@ from adsunify.errors import (
     refused,
 )
 from adsunify.http.retry_after import parse_retry_after
-from adsunify.problems import error_from
-from adsunify.refusals import is_web_address
-from adsunify.wire import Json, loads
+from adsunify.models.error_messages import is_web_address
+from adsunify.problem_details import error_from
+from adsunify.values.exact_json import Json, loads
 
 if TYPE_CHECKING:
     import httpx

@@ -8,11 +8,11 @@ from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
 
-from adsunify.brief import CampaignBrief
 from adsunify.contract import Endpoint
 from adsunify.errors import Issue, refuse, refused
+from adsunify.models.brief import CampaignBrief
 from adsunify.records import Operation
-from adsunify.wire import Json, json_bytes
+from adsunify.values.exact_json import Json, json_bytes
 
 from .records import Account
 

@@ -14,7 +14,7 @@ from adsunify.service.core import Service
 from adsunify.service.dispatch import call
 from adsunify.service.opening import BASE_URL, DEFAULT_BASE_URL, SANDBOX_URL, open_service
 from adsunify.service.people import embedded
-from adsunify.wire import Json, dumps, loads
+from adsunify.values.exact_json import Json, dumps, loads
 
 
 @frozen

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
+from adsunify.models.brief import CampaignBrief
 from adsunify.records import Operation, Record
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 __all__ = ["Account", "Brief", "Connection", "Operation", "Record"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeVar
 
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .asynchronous import NOT_OPEN, AsyncAds
 from .records import Account, Brief, Connection, Operation

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from adsunify.actor import Actor, ActorKind, Role
 from adsunify.errors import Forbidden
-from adsunify.matrix import table
+from adsunify.review.capabilities import table
 
 from .endpoint import Endpoint
 from .endpoints import ENDPOINTS

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from attrs import field, frozen
 
-from adsunify.refusals import FORMS, UUID
-from adsunify.steps import Kind
-from adsunify.validation import WireModel
+from adsunify.models.base import WireModel
+from adsunify.models.error_messages import FORMS, UUID
+from adsunify.plans.records import Kind
 
 Access = Literal["read", "owner", "write", "admin"]
 """``read``: any valid credential. ``owner``: any credential of the owner, whatever his role; the use case checks it.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from adsunify.change import EditBody, Mutation
-from adsunify.steps import Kind
+from adsunify.models.edit import EditBody, Mutation
+from adsunify.plans.records import Kind
 
 from . import answers, requests
 from .endpoint import Endpoint

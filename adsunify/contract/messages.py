@@ -13,9 +13,9 @@ from unicodedata import category
 from attrs import frozen
 
 from adsunify.errors import InvalidInput, Issue
-from adsunify.money import written
-from adsunify.validation import WireModel, count_values, read
-from adsunify.wire import Json, canonical
+from adsunify.models.base import WireModel, count_values, read
+from adsunify.values.exact_json import Json, canonical
+from adsunify.values.money import written
 
 from .endpoint import PATH_FORMS, UUID_FORM, Endpoint
 from .requests import Nothing

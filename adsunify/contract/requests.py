@@ -14,10 +14,10 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field, StringC
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
-from adsunify.brief import CampaignBrief, Instant
 from adsunify.events import DEFAULT_EVENTS, EventName
-from adsunify.refusals import UUID, Problem
-from adsunify.validation import VISIBLE, EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers
+from adsunify.models.base import VISIBLE, EntityId, FreeForm, Maybe, Number, RuledModel, WireModel, in_numbers
+from adsunify.models.brief import CampaignBrief, Instant
+from adsunify.models.error_messages import UUID, Problem
 
 NetworkCode = Literal[
     "meta",

@@ -13,7 +13,8 @@ from urllib.parse import quote, urlencode
 
 import httpx
 
-from adsunify.wire import Encoding, Json, dumps, json_bytes
+from adsunify.http.messages import Encoding
+from adsunify.values.exact_json import Json, dumps, json_bytes
 
 _PIECE = 1024 * 1024
 _FIELD_NAME = re.compile(r"[\w.\[\]-]+", re.A)

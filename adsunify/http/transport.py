@@ -26,7 +26,7 @@ from tenacity.stop import stop_before_delay
 from tenacity.wait import wait_random_exponential
 
 from adsunify.errors import RequestNotSent, ResponseLost, refused
-from adsunify.wire import MAX_ANSWER_BYTES, Request, Response, filled
+from adsunify.http.messages import MAX_ANSWER_BYTES, Request, Response, filled
 
 from .backend import CONNECT_SECONDS, PROGRESS, PoolTransport, Progress, describe
 from .deadline import patient_timeout

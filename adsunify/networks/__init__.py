@@ -1,7 +1,7 @@
 """The adapters: ``adapter("meta")`` imports one. No adapter performs I/O.
 
 :class:`Plans` and :class:`Reads` are what an adapter has to be. Their functions are flows: generators that yield a
-:class:`~adsunify.wire.Request` or a ``Wait`` and are sent the ``Response``; what they return comes at the end. Times
+:class:`~adsunify.http.messages.Request` or a ``Wait``, receive the ``Response``, and return their result. Times
 named ``now`` of plans are instants (None: nothing is held against the present), those of connecting are milliseconds.
 """
 
@@ -15,15 +15,17 @@ from typing import Protocol, cast
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.connecting import App, Credentials, RequestToken
-from adsunify.editing import Edit
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree
+from adsunify.adapter.insights import Insights
+from adsunify.adapter.network import Account, Network
+from adsunify.adapter.oauth import App, Credentials, RequestToken
 from adsunify.errors import Issue, refused
-from adsunify.insights import Insights
-from adsunify.network import Account, Network
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree
-from adsunify.steps import Kind, Outputs, Plan
-from adsunify.wire import Flow, Json, Request
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Kind, Outputs, Plan
+from adsunify.values.exact_json import Json
 
 ADAPTERS: Mapping[str, str] = {
     "meta": "adsunify.networks.meta",
@@ -45,8 +47,8 @@ ADAPTERS: Mapping[str, str] = {
 class Plans(Protocol):
     """``plans.py``: changes become plans. All are flows; what they read is frozen into the plan.
 
-    They assume a brief that :func:`adsunify.checks.check` let pass. All raise InvalidInput for what is refused, with
-    all issues at once, and the ProviderError of a read without which there is no plan.
+    They assume a brief that :func:`adsunify.adapter.brief_checks.check` accepted. All raise InvalidInput with all
+    issues at once, and the ProviderError of a read without which there is no plan.
     """
 
     def plan_create(self, account: Account, brief: CampaignBrief, now: datetime | None) -> Flow[Plan]:

@@ -9,10 +9,10 @@ import secrets
 
 from adsunify.actor import Actor
 from adsunify.errors import InvalidInput, Issue
-from adsunify.schedule import instant
 from adsunify.store import agents, keys, people
 from adsunify.store.keys import KeyRecord
-from adsunify.wire import Json
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json
 
 from .core import Service, moment, moment_or_none
 

@@ -9,7 +9,11 @@ from datetime import date
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.editing import local_time
+from adsunify.adapter.hierarchy import Entity, Query, Tree
+from adsunify.adapter.insights import Insights, Pending
+from adsunify.adapter.network import Extra
+from adsunify.adapter.reports import require_history
+from adsunify.adapter.settings import local_time
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -20,17 +24,13 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
-from adsunify.insights import Insights, Pending
-from adsunify.network import Extra
+from adsunify.execution.status_updates import of_nodes
 from adsunify.networks import adapter
-from adsunify.reading import Entity, Query, Tree
-from adsunify.reporting import require_history
-from adsunify.statuses import of_nodes
 from adsunify.store import Store, connections, entities, events, reports
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord
 from adsunify.store.reports import ReportRecord
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import cursors
 from .core import Result, Service, moment

@@ -20,13 +20,13 @@ from attrs import field, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.connecting import challenge
+from adsunify.adapter.oauth import challenge
+from adsunify.encryption import KeyRing, derived
 from adsunify.errors import AdsunifyError, Forbidden, NotFound
 from adsunify.store import agents, people
 from adsunify.store.agents import ClientRecord, GrantRecord, TokenRecord
 from adsunify.store.clock import Clock
-from adsunify.vault import KeyRing, derived
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .access import hashed
 from .core import Service, moment

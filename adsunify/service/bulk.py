@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from adsunify.actor import Actor
-from adsunify.editing import Edit, Percentage, settings_of, unknown_field
+from adsunify.adapter.edits import Edit, Percentage, unknown_field
+from adsunify.adapter.network import Network
+from adsunify.adapter.settings import settings_of
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, refuse
-from adsunify.network import Network
-from adsunify.steps import Kind, Plan
+from adsunify.plans.records import Kind, Plan
 
 from . import entities, preparing
 from .core import Idempotency, Result, Service

@@ -6,13 +6,13 @@ import re
 from collections.abc import Sequence
 
 from adsunify.actor import Actor
-from adsunify.brief import CampaignBrief
-from adsunify.checks import check, rest
+from adsunify.adapter.brief_checks import check, rest
+from adsunify.adapter.network import Format
 from adsunify.errors import InvalidInput, Issue, NotFound, ProviderError
-from adsunify.network import Format
-from adsunify.refusals import UUID
-from adsunify.steps import Plan
-from adsunify.wire import Json, loads
+from adsunify.models.brief import CampaignBrief
+from adsunify.models.error_messages import UUID
+from adsunify.plans.records import Plan
+from adsunify.values.exact_json import Json, loads
 
 from . import preparing, shapes
 from .core import Idempotency, Result, Service

@@ -14,16 +14,18 @@ from pydantic.alias_generators import to_camel
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.connecting import Credentials
+from adsunify.adapter.flows import run_flow_async
+from adsunify.adapter.hierarchy import FoundAccount
+from adsunify.adapter.oauth import Credentials
+from adsunify.encryption import Place, open_, seal
 from adsunify.errors import Forbidden, InvalidInput, Issue, NotFound, ProviderError, VaultError
+from adsunify.http.messages import Flow, Request
 from adsunify.networks import adapter
-from adsunify.reading import FoundAccount, run_flow_async
 from adsunify.store import connections, consents, new_id, people, sealed
 from adsunify.store.clock import Clock
 from adsunify.store.connections import AccountRecord, ConnectionRecord
 from adsunify.store.consents import ConsentRecord
-from adsunify.vault import Place, open_, seal
-from adsunify.wire import Flow, Json, Request
+from adsunify.values.exact_json import Json
 
 from . import accounts
 from .access import hashed

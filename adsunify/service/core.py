@@ -11,20 +11,21 @@ from weakref import WeakValueDictionary
 
 from attrs import define, field, frozen
 
-from adsunify.connecting import NO_APP, App
+from adsunify.adapter.network import Network
+from adsunify.adapter.oauth import NO_APP, App
+from adsunify.encryption import KeyRing
 from adsunify.errors import RequestNotSent, ResponseLost, refused
-from adsunify.executor import KillPoint, Limits
+from adsunify.execution.executor import KillPoint, Limits
+from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Request, Response
 from adsunify.http.safe_fetch import Resolve, resolve
 from adsunify.http.transport import SECONDS, HttpTransport, Sign
-from adsunify.network import Network
 from adsunify.networks import adapter
-from adsunify.operation import LEASE_MILLISECONDS
 from adsunify.store import Store
 from adsunify.store.keys import LastUsed, touch
 from adsunify.store.operations import Idempotency
-from adsunify.vault import KeyRing
-from adsunify.wire import Json, Request, Response
+from adsunify.values.exact_json import Json
 
 from .limiting import Limiting, Rates
 from .measuring import Measured, status_class

@@ -11,9 +11,9 @@ from typing import TypeVar
 
 from attrs import frozen
 
+from adsunify.encryption import KeyRing
 from adsunify.errors import refused
-from adsunify.vault import KeyRing
-from adsunify.wire import Json, canonical, json_bytes, loads
+from adsunify.values.exact_json import Json, canonical, json_bytes, loads
 
 Row = TypeVar("Row")
 MARK_BYTES = 16

@@ -10,7 +10,7 @@ from adsunify.contract import Answer, Call, Endpoint
 from adsunify.contract.access import permit
 from adsunify.contract.messages import read_apart, read_call
 from adsunify.errors import InvalidInput, Issue
-from adsunify.validation import FEW_VALUES, count_values
+from adsunify.models.base import FEW_VALUES, count_values
 
 from . import access, accounts, agents, bulk, campaigns, connections, entities, networks, operations, webhooks
 from .core import Idempotency, Result, Service

@@ -7,17 +7,20 @@ from datetime import datetime
 
 from attrs import evolve, field, frozen
 
-from adsunify import editing, reading
 from adsunify.actor import Actor
-from adsunify.change import EditBody
-from adsunify.editing import Edit, eased, payload_issues
+from adsunify.adapter import flows, hierarchy
+from adsunify.adapter import settings as setting_tables
+from adsunify.adapter.edits import Edit, eased, payload_issues
+from adsunify.adapter.hierarchy import Entity, Query
+from adsunify.adapter.network import Account, Level, level
 from adsunify.errors import InvalidInput, Issue, refuse
-from adsunify.network import Account, Level, level
+from adsunify.http.messages import Flow
+from adsunify.models.base import WireModel
+from adsunify.models.edit import EditBody
 from adsunify.networks import Plans
-from adsunify.reading import Entity, Query
-from adsunify.steps import Kind, Plan
-from adsunify.validation import WireModel
-from adsunify.wire import Flow, Json, identifier
+from adsunify.plans.records import Kind, Plan
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier
 
 from . import cursors, preparing, shapes
 from .core import Idempotency, Result, Service
@@ -87,7 +90,7 @@ async def list_(
 async def get(service: Service, actor: Actor, *, kind: Kind, account_id: str, entity_id: str) -> Json:
     """One native entity as the network shows it."""
     session = await Session.of(service, actor, account_id)
-    found = await session.run(reading.remembered(_whole(session, kind, entity_id)))
+    found = await session.run(flows.remembered(_whole(session, kind, entity_id)))
     return found.to_json()
 
 
@@ -95,14 +98,14 @@ async def settings(service: Service, actor: Actor, *, kind: Kind, account_id: st
     """What may be edited: current values and lock reasons, and what surrounds them. Read it before an edit."""
     session = await Session.of(service, actor, account_id)
     network = session.adapter.network
-    reading.known(network, kind, entity_id)
+    hierarchy.known(network, kind, entity_id)
     found = await session.run(session.adapter.reads.editable(session.native, kind, entity_id))
-    return editing.settings(network, session.native, kind, entity_id, found.native, service.now())
+    return setting_tables.settings(network, session.native, kind, entity_id, found.native, service.now())
 
 
 def _of_account(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
     """The entity, where the account has it, of this kind; raises ProviderNotFound."""
-    reading.known(session.adapter.network, kind, entity_id)
+    hierarchy.known(session.adapter.network, kind, entity_id)
     return (yield from session.adapter.reads.entity(session.native, kind, entity_id))
 
 
@@ -112,7 +115,7 @@ def _whole(session: Session, kind: str, entity_id: str) -> Flow[Entity]:
     if found.parent_id is not None or not level(session.adapter.network, kind).parent_kind:
         return found
     query = Query(LISTED)
-    for _ in range(reading.MAX_PAGES):
+    for _ in range(flows.MAX_PAGES):
         page = yield from session.adapter.reads.entities(session.native, kind, query)
         for row in page.entities:
             if row.id == found.id:
@@ -142,7 +145,7 @@ async def planned(service: Service, session: Session, mutation: Mutation) -> Pla
     session.needs_active()
     if mutation.payload:
         refuse(payload_issues(session.adapter.network, session.native, mutation.kind, mutation.payload))
-    plan = await session.run(reading.remembered(_planned(session, mutation, service.now())))
+    plan = await session.run(flows.remembered(_planned(session, mutation, service.now())))
     changes = [change for step in plan.steps for change in step.changes]
     return preparing.warned(plan, [*dict.fromkeys(eased(session.adapter.network, mutation.kind, changes))])
 
@@ -152,7 +155,7 @@ def _planned(session: Session, asked: Mutation, now: datetime) -> Flow[Plan]:
     one = level(session.adapter.network, asked.kind)
     found = None
     if asked.action == "edit":  # it reads the entity itself
-        reading.known(session.adapter.network, asked.kind, asked.entity_id)
+        hierarchy.known(session.adapter.network, asked.kind, asked.entity_id)
     elif asked.action != "create":
         found = yield from _of_account(session, asked.kind, asked.entity_id)
     parent_id = asked.parent_id or _named_parent(one, asked.payload)

@@ -14,13 +14,23 @@ from attrs import frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
+from adsunify.adapter.network import Network
 from adsunify.errors import RequestNotSent, StoreError
-from adsunify.executor import READ_FAULTS, Answer, Commit, Effect, Ending, Read, RenewToken, execute, kill_points
-from adsunify.network import Network
+from adsunify.execution.executor import (
+    READ_FAULTS,
+    Answer,
+    Commit,
+    Effect,
+    Ending,
+    Read,
+    RenewToken,
+    execute,
+    kill_points,
+)
+from adsunify.execution.state import Advance, Advanced, Created, Progress, Receipt, Seen, progress
+from adsunify.execution.status_updates import find_created, of_receipt
 from adsunify.networks import adapter
-from adsunify.operation import Advance, Advanced, Progress, Receipt, progress
-from adsunify.statuses import Created, Seen, find_created, of_receipt
-from adsunify.steps import Plan
+from adsunify.plans.records import Plan
 from adsunify.store import attempts, connections, operations
 from adsunify.store.advance import advance
 from adsunify.store.clock import Clock

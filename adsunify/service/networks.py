@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from adsunify.actor import Actor
-from adsunify.network import Format, Input, Network
+from adsunify.adapter.network import Format, Input, Network
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .core import Service
 

@@ -11,13 +11,13 @@ from urllib.parse import unquote, urlsplit
 
 from attrs import frozen
 
-from adsunify.connecting import App
+from adsunify.adapter.oauth import App
+from adsunify.encryption import KeyRing, parse_ring, ring_file
 from adsunify.errors import refused
+from adsunify.execution.state import LEASE_MILLISECONDS, LONGEST_LEASE_MILLISECONDS
 from adsunify.http.transport import HttpTransport
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.operation import LEASE_MILLISECONDS, LONGEST_LEASE_MILLISECONDS
 from adsunify.store import Clock, Store, open_store
-from adsunify.vault import KeyRing, parse_ring, ring_file
 
 from .core import Service, Settings
 from .limiting import Rates

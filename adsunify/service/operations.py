@@ -9,7 +9,6 @@ from attrs import evolve
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.completion import attach_operation
 from adsunify.errors import (
     AdsunifyError,
     Forbidden,
@@ -21,13 +20,14 @@ from adsunify.errors import (
     ProviderError,
     StoreError,
 )
-from adsunify.executor import Ending
-from adsunify.problems import described
+from adsunify.execution.executor import Ending
+from adsunify.problem_details import described
+from adsunify.review.completion import attach_operation
 from adsunify.store import attempts, connections, operations, people
 from adsunify.store.attempts import Attempt
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import execution, shapes
 from .core import Service

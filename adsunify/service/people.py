@@ -11,11 +11,11 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor, Role
 from adsunify.errors import NotFound, refused
+from adsunify.models.base import is_visible
 from adsunify.store import Store, agents, keys, people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord, WorkspaceRecord
-from adsunify.validation import is_visible
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .access import hashed, new_key
 

@@ -8,11 +8,11 @@ from attrs import frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound, refused
-from adsunify.operation import progress
-from adsunify.steps import Outputs, Plan, planned
+from adsunify.execution.state import progress
+from adsunify.plans.records import Outputs, Plan, planned
 from adsunify.store import operations
 from adsunify.store.operations import Draft
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import shapes
 from .core import Idempotency, Result, Service

@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from attrs import frozen
 from sqlalchemy import Connection
 
+from adsunify.encryption import KeyRing, Place, resealed
 from adsunify.errors import VaultError
 from adsunify.store import Store, consents, sealed
 from adsunify.store.clock import Clock
 from adsunify.store.sealed import SealedRecord
-from adsunify.vault import KeyRing, Place, resealed
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .connections import VERIFIER, verifier_place
 

@@ -10,7 +10,11 @@ from functools import partial
 from typing import TypeVar
 
 from adsunify.actor import Actor
-from adsunify.connecting import Credentials
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import run_flow_async
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import Credentials
+from adsunify.encryption import Place, open_, seal
 from adsunify.errors import (
     AdsunifyError,
     OperationError,
@@ -22,17 +26,14 @@ from adsunify.errors import (
     TokenRefused,
     refused,
 )
-from adsunify.executor import SendResult
+from adsunify.execution.executor import SendResult
 from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Flow, Request, Response
 from adsunify.http.transport import Sign
-from adsunify.network import Account
 from adsunify.networks import adapter
-from adsunify.outcomes import failure
-from adsunify.reading import run_flow_async
 from adsunify.store import connections, sealed
 from adsunify.store.connections import AccountRecord
-from adsunify.vault import Place, open_, seal
-from adsunify.wire import Flow, Request, Response, dumps, loads
+from adsunify.values.exact_json import dumps, loads
 
 from .core import Service
 

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from attrs import define, field
 
-from adsunify.completion import read_completion
-from adsunify.steps import Plan, marked_body, plan_json
+from adsunify.http.messages import address
+from adsunify.plans.records import Plan, marked_body, plan_json
+from adsunify.review.completion import read_completion
 from adsunify.store.attempts import Attempt
 from adsunify.store.operations import OperationRecord
 from adsunify.store.schema import unpacked
-from adsunify.wire import Json, address
+from adsunify.values.exact_json import Json
 
 from .core import Service, moment, moment_or_none
 

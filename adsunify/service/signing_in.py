@@ -19,7 +19,7 @@ from adsunify.store import people, sessions
 from adsunify.store.clock import Clock
 from adsunify.store.people import UserRecord
 from adsunify.store.sessions import Home, InvitationRecord
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .access import hashed
 from .core import Service, moment

@@ -10,6 +10,7 @@ from uuid import uuid4
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
+from adsunify.encryption import Place, open_, seal
 from adsunify.errors import refused
 from adsunify.events import DEFAULT_EVENTS, TEST_EVENT
 from adsunify.http.safe_fetch import FetchError, checked_address, destination
@@ -18,8 +19,7 @@ from adsunify.store import deliveries as outgoing
 from adsunify.store.clock import Clock
 from adsunify.store.deliveries import AttemptRecord, DeliveryRecord
 from adsunify.store.webhooks import WebhookRecord
-from adsunify.vault import Place, open_, seal
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .core import Service, moment, moment_or_none
 

@@ -26,9 +26,19 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import NativeError, NotFound, StoreError
-from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Receipt, Status, Trigger, acted_by, transition
-from adsunify.statuses import Created, Seen
-from adsunify.wire import Json
+from adsunify.execution.state import (
+    LEASE_MILLISECONDS,
+    Advance,
+    Advanced,
+    Created,
+    Receipt,
+    Seen,
+    Status,
+    Trigger,
+    acted_by,
+    transition,
+)
+from adsunify.values.exact_json import Json
 
 from . import attempts, events
 from .clock import Clock

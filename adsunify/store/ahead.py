@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from attrs import frozen
 from sqlalchemy import BigInteger, Column, Connection, Table, func, select, update
 
-from adsunify.evidence import LONGEST_WAIT
-from adsunify.operation import LONGEST_LEASE_MILLISECONDS
+from adsunify.execution.redaction import LONGEST_WAIT
+from adsunify.execution.state import LONGEST_LEASE_MILLISECONDS
 
 from . import schema
 from .clock import AHEAD

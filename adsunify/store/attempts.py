@@ -9,8 +9,8 @@ from attrs import frozen
 from sqlalchemy import Connection, and_, bindparam, exists, not_, select, update
 
 from adsunify.errors import NativeError
-from adsunify.operation import Intent, Receipt, StepState
-from adsunify.wire import Json
+from adsunify.execution.state import Intent, Receipt, StepState
+from adsunify.values.exact_json import Json
 
 from . import upsert
 from .schema import operations, steps

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, bindparam, exists, insert, not_, or_, select,
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import events, sealed, upsert
 from .clock import Clock, new_id

@@ -8,7 +8,7 @@ from typing import Literal
 from attrs import frozen
 from sqlalchemy import Connection, bindparam, insert, select, update
 
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .clock import Clock
 from .schema import consents

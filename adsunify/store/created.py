@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, bindparam, select
 
-from adsunify.statuses import Created
+from adsunify.execution.state import Created
 
 from . import upsert
 from .schema import accounts, created_entities, operations

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from adsunify.statuses import Seen
+from adsunify.execution.state import Seen
 
 from . import events, upsert
 from .schema import accounts, entities

@@ -10,8 +10,8 @@ from attrs import frozen
 from sqlalchemy import Connection, bindparam, exists, insert, select
 
 from adsunify.events import event_body
-from adsunify.operation import event_data
-from adsunify.wire import Json, dumps
+from adsunify.execution.state import event_data
+from adsunify.values.exact_json import Json, dumps
 
 from . import deliveries, schema, webhooks
 from .clock import new_id

@@ -28,9 +28,9 @@ from sqlalchemy import (
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.operation import REVIEW_MILLISECONDS, Status, acted_by, expired, transition
-from adsunify.steps import Plan, of_operation
-from adsunify.wire import Json
+from adsunify.execution.state import REVIEW_MILLISECONDS, Status, acted_by, expired, transition
+from adsunify.plans.records import Plan, of_operation
+from adsunify.values.exact_json import Json
 
 from . import events, schema, upsert
 from .clock import Clock, new_id

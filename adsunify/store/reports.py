@@ -11,7 +11,7 @@ from typing import Literal
 from attrs import frozen
 from sqlalchemy import Connection, bindparam, delete, select, update
 
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import upsert
 from .clock import Clock, new_id

@@ -1,7 +1,8 @@
 """What is kept, as SQLAlchemy Core tables. The migrations make exactly this (a test holds them together).
 
-Ids are UUIDv7 as text; times are integer milliseconds since 1970 (UTC); JSON is text written by :mod:`adsunify.wire`
-(exact decimals), not the dialects' JSON types. Operations, steps, idempotency keys and events are never deleted.
+Ids are UUIDv7 as text; times are integer milliseconds since 1970 (UTC); JSON is text written by
+:mod:`adsunify.values.exact_json` (exact decimals), not the dialects' JSON types. Operations, steps, idempotency keys
+and events are never deleted.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from sqlalchemy import (
     false,
 )
 
-from adsunify.wire import Json, dumps, loads
+from adsunify.values.exact_json import Json, dumps, loads
 
 metadata = MetaData(
     naming_convention={

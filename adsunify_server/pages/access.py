@@ -9,7 +9,7 @@ from aiohttp import web
 from adsunify.contract import BY_ID
 from adsunify.contract.access import permit
 from adsunify.errors import AdsunifyError, refused
-from adsunify.problems import described
+from adsunify.problem_details import described
 from adsunify.store import people
 
 from .visiting import Door, Visit

@@ -9,7 +9,7 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
-from adsunify.problems import described
+from adsunify.problem_details import described
 
 from .figures import column, money
 from .plot import Panel, panel

@@ -11,7 +11,7 @@ from adsunify.contract import BY_ID
 from adsunify.contract.access import permit
 from adsunify.contract.requests import CREDENTIALS
 from adsunify.errors import AdsunifyError, NotFound
-from adsunify.problems import described
+from adsunify.problem_details import described
 
 from .visiting import Door, Visit
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from adsunify.currencies import EXPONENTS
+from adsunify.values.currencies import EXPONENTS
 
 
 def money(amount: str, currency: str | None) -> str:

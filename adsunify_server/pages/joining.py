@@ -7,7 +7,7 @@ from typing import Any
 from aiohttp import web
 
 from adsunify.errors import AdsunifyError
-from adsunify.problems import described
+from adsunify.problem_details import described
 from adsunify.service import signing_in
 
 from .visiting import SESSION, Door, Visit, cookie_name, local

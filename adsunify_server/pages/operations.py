@@ -8,14 +8,14 @@ from typing import Any
 
 from aiohttp import web
 
-from adsunify.amounts import amounts
-from adsunify.completion import Completion, join_sentences, read_completion
 from adsunify.errors import AdsunifyError
 from adsunify.networks import adapter
-from adsunify.problems import described
-from adsunify.steps import Binding
+from adsunify.plans.records import Binding
+from adsunify.problem_details import described
+from adsunify.review.amounts import amounts
+from adsunify.review.completion import Completion, join_sentences, read_completion
 from adsunify.store import people
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from . import wording
 from .subjects import Known, Subjects

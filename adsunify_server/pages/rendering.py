@@ -13,7 +13,7 @@ from aiohttp import web
 from attrs import frozen
 
 from adsunify.networks import adapter
-from adsunify.wire import Json, dumps
+from adsunify.values.exact_json import Json, dumps
 
 from . import wording
 

@@ -11,10 +11,10 @@ from attrs import define, evolve, frozen
 from sqlalchemy import Connection
 
 from adsunify.actor import Actor
-from adsunify.creations import KINDS, Made, made
 from adsunify.errors import NotFound
+from adsunify.plans.records import Plan, Step
+from adsunify.review.created_entities import KINDS, Made, made
 from adsunify.service import operations, shapes
-from adsunify.steps import Plan, Step
 from adsunify.store.attempts import Attempt, attempts_of
 from adsunify.store.clock import Clock
 from adsunify.store.operations import OperationRecord, latest

@@ -21,13 +21,13 @@ from attrs import define
 from adsunify.actor import Actor
 from adsunify.contract import BY_ID, Call
 from adsunify.errors import AdsunifyError, Forbidden, refused
-from adsunify.problems import described
+from adsunify.problem_details import described
 from adsunify.service import signing_in
 from adsunify.service.authenticating import ASKED
 from adsunify.service.core import Service
 from adsunify.service.dispatch import call
 from adsunify.service.signing_in import Tries, Visitor
-from adsunify.wire import Json, json_bytes
+from adsunify.values.exact_json import Json, json_bytes
 from adsunify_server.problems import told_by_headers
 from adsunify_server.repeated import check_repeated
 

@@ -9,11 +9,11 @@ from typing import Any
 
 from attrs import frozen
 
+from adsunify.adapter.network import Account, counted
 from adsunify.errors import InvalidInput
-from adsunify.money import MICROS, major
-from adsunify.network import Account, counted
 from adsunify.networks import adapter
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
+from adsunify.values.money import MICROS, major
 
 from .figures import money
 

@@ -18,8 +18,8 @@ from typing import Any
 import httpx
 from attrs import define, evolve, field
 
-from adsunify.completion import ALL_WRITTEN, NOTHING_WRITTEN
-from adsunify.executor import Limits
+from adsunify.execution.executor import Limits
+from adsunify.review.completion import ALL_WRITTEN, NOTHING_WRITTEN
 from adsunify.service import agents as grants
 from adsunify.store import attempts, operations
 from adsunify_mcp.telling import WRITTEN

@@ -14,7 +14,7 @@ from adsunify import AsyncAds
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
 from adsunify.client.local import LocalDoor
 from adsunify.errors import Forbidden
-from adsunify.executor import Limits
+from adsunify.execution.executor import Limits
 from adsunify.service import execution
 from adsunify.service.authenticating import authenticate
 from adsunify.store import events, people

@@ -12,7 +12,7 @@ from aiohttp import web
 from attrs import evolve
 
 from adsunify.contract import BY_ID
-from adsunify.executor import Limits
+from adsunify.execution.executor import Limits
 from adsunify_mcp.protocol import INVALID_REQUEST, VERSIONS
 from tests.server.served import NEVER, Served, brief
 

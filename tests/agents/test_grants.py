@@ -12,9 +12,9 @@ import pytest
 from aiohttp import ClientSession, TCPConnector
 from sqlalchemy import select
 
+from adsunify.encryption import new_ring
 from adsunify.service.agents import ACCESS_PREFIX
 from adsunify.store.schema import oauth_tokens
-from adsunify.vault import new_ring
 from tests.pages.browsing import browser, email
 from tests.server.oauth import REDIRECT
 from tests.server.served import Served, brief

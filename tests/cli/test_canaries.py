@@ -20,12 +20,12 @@ import pytest
 from attrs import define, field
 from sqlalchemy import Connection, select, text
 
-from adsunify import vault
+from adsunify import encryption
 from adsunify.cli.consent import SANDBOX_CREDENTIALS
+from adsunify.encryption import Place
 from adsunify.networks import ADAPTERS
 from adsunify.store import Store, open_store, sealed
 from adsunify.store.schema import metadata, secrets
-from adsunify.vault import Place
 from tests.databases import LONG_RUN, empty_database
 from tests.pages.browsing import Browser
 from tests.server.served import brief
@@ -90,7 +90,7 @@ async def command(*arguments: str, stdin: bytes = b"", **environment: str) -> tu
 
 
 @asynccontextmanager
-async def living(database: str, ring: vault.KeyRing, log: Path) -> AsyncIterator[Life]:
+async def living(database: str, ring: encryption.KeyRing, log: Path) -> AsyncIterator[Life]:
     """A server with every network connected, which tells its log everything it can."""
     where = {"ADSUNIFY_DATABASE_URL": database, "ADSUNIFY_SECRET_KEYS": ring.text()}
     out, _ = await command(
@@ -114,7 +114,7 @@ async def living(database: str, ring: vault.KeyRing, log: Path) -> AsyncIterator
         one.plant("ada's key", first["apiKey"])
         one.plant("the server's key", ready["apiKey"])
         for id_, key in ring.keys.items():
-            one.plant(f"ring key {id_}", vault.written(id_, key).partition(":")[2])
+            one.plant(f"ring key {id_}", encryption.written(id_, key).partition(":")[2])
         try:
             yield one
         finally:
@@ -123,13 +123,13 @@ async def living(database: str, ring: vault.KeyRing, log: Path) -> AsyncIterator
             one.said.append(out.decode())
 
 
-def _plain(connection: Connection, ring: vault.KeyRing) -> Iterator[tuple[str, str]]:
+def _plain(connection: Connection, ring: encryption.KeyRing) -> Iterator[tuple[str, str]]:
     for row in connection.execute(select(secrets)).all():
         place = Place(row.table_name, row.row_id, row.workspace_id, row.field)
-        yield f"{row.table_name} {row.row_id} {row.field}", vault.open_(ring, place, row.sealed)
+        yield f"{row.table_name} {row.row_id} {row.field}", encryption.open_(ring, place, row.sealed)
 
 
-async def sealed_secrets(store: Store, ring: vault.KeyRing) -> dict[str, str]:
+async def sealed_secrets(store: Store, ring: encryption.KeyRing) -> dict[str, str]:
     """Every text inside of what the vault keeps."""
     found: dict[str, str] = {}
     for name, plain in await store.read(lambda connection: list(_plain(connection, ring))):
@@ -151,7 +151,7 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 # -- the life -----------------------------------------------------------------------------------------------------
 
 
-async def live(one: Life, store: Store, ring: vault.KeyRing) -> None:
+async def live(one: Life, store: Store, ring: encryption.KeyRing) -> None:
     """Everything that a server does, with everything that goes wrong."""
     one.planted |= await sealed_secrets(store, ring)
     await _people(one)
@@ -326,7 +326,7 @@ def _children(process: int) -> dict[str, bytes]:
 
 
 async def test_no_secret_is_found_anywhere(database: str, tmp_path: Path) -> None:
-    ring, log = vault.new_ring(), tmp_path / "log"
+    ring, log = encryption.new_ring(), tmp_path / "log"
     where: dict[str, bytes] = {}
     store: Store | None = None
     async with living(database, ring, log) as one:

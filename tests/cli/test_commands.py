@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 import pytest
 
-from adsunify.matrix import Grid, sections
 from adsunify.networks import ADAPTERS
+from adsunify.review.capabilities import Grid, sections
 from tests.pages.browsing import Browser
 
 from .running import run

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
-from adsunify import vault
+from adsunify import encryption
 from adsunify.errors import InvalidInput
 from adsunify.service import people as upkeep
 from adsunify.service.people import password_matches
@@ -233,11 +233,11 @@ async def test_two_admins_cannot_remove_each_other(tmp_path: Path, postgresql_se
 def test_keys_of_a_file(shop: Place) -> None:
     (account,) = shop.ads("connect", "chatgpt", "--json", ADSUNIFY_CHATGPT_API_KEY=KEY).data["accounts"]
     file = Path(shop.environment["ADSUNIFY_DATABASE_URL"].removeprefix("sqlite:///") + ".keys")
-    before, _ = vault.ring_file(file)
+    before, _ = encryption.ring_file(file)
     nothing = shop.ads("admin", "keys", "rotate", "--json").data
     assert (nothing["resealed"], nothing["underNewest"], nothing["remaining"]) == (0, 1, {})
     made = shop.ads("admin", "keys", "new", "--json").data
-    assert made == {"newest": vault.ring_file(file)[0].newest, "file": str(file)}
+    assert made == {"newest": encryption.ring_file(file)[0].newest, "file": str(file)}
     assert shop.ads("insights", account).code == 0, "the older key opens what it sealed"
     done = shop.ads("admin", "keys", "rotate", "--json").data
     assert done == {
@@ -248,22 +248,24 @@ def test_keys_of_a_file(shop: Place) -> None:
         "unreadable": [],
     }
     assert shop.ads("admin", "keys", "rotate", "--json").data["resealed"] == 0
-    ring, _ = vault.ring_file(file)
-    file.write_text(vault.KeyRing({ring.newest: ring.keys[ring.newest]}).text())
+    ring, _ = encryption.ring_file(file)
+    file.write_text(encryption.KeyRing({ring.newest: ring.keys[ring.newest]}).text())
     assert shop.ads("insights", account).code == 0, "without the older key"
 
 
 def test_keys_of_the_environment(shop: Place) -> None:
-    ring = vault.new_ring()
+    ring = encryption.new_ring()
     ran = shop.ads("admin", "keys", "new", "--json", ADSUNIFY_SECRET_KEYS=ring.text())
     made = ran.data
-    assert list(vault.parse_ring(f"{made['key']},{ring.text()}").keys) == [made["newest"], ring.newest]
-    assert vault.written(ring.newest, ring.keys[ring.newest]) not in ran.out + ran.err, "known keys are not shown again"
+    assert list(encryption.parse_ring(f"{made['key']},{ring.text()}").keys) == [made["newest"], ring.newest]
+    assert encryption.written(ring.newest, ring.keys[ring.newest]) not in ran.out + ran.err, (
+        "known keys are not shown again"
+    )
 
 
 def test_what_no_key_opens_is_told(shop: Place) -> None:
     shop.ads("connect", "chatgpt", ADSUNIFY_CHATGPT_API_KEY=KEY)
-    ran = shop.ads("admin", "keys", "rotate", "--json", ADSUNIFY_SECRET_KEYS=vault.new_ring().text())
+    ran = shop.ads("admin", "keys", "rotate", "--json", ADSUNIFY_SECRET_KEYS=encryption.new_ring().text())
     assert ran.code == 1
     assert "connections" in ran.err and "credentials" in ran.err
 
@@ -273,7 +275,7 @@ def test_the_first_key_of_a_ring(database: str) -> None:
     """Nothing is there yet, and nothing is made: what is shown is the whole ring."""
     ran = run("admin", "keys", "new", "--database", database, "--json")
     made = ran.data
-    ring = vault.parse_ring(made["key"])
+    ring = encryption.parse_ring(made["key"])
     assert ring.newest == made["newest"] and set(made) == {"newest", "key"}
     assert "ADSUNIFY_SECRET_KEYS" in ran.err and not Path("never").exists()
     rotate = ("admin", "keys", "rotate", "--database", database)

@@ -20,7 +20,7 @@ from adsunify import AsyncAds
 from adsunify.client import Account, Connection, Operation
 from adsunify.client.doors import RemoteDoor
 from adsunify.errors import InvalidInput, RateLimited, ServerUnreachable
-from adsunify.problems import described
+from adsunify.problem_details import described
 from tests.server.served import NEVER, Served, brief
 
 from .conftest import DOORS, answering

@@ -30,7 +30,7 @@ from adsunify.errors import (
     Unauthenticated,
     VaultError,
 )
-from adsunify.problems import described, error_from
+from adsunify.problem_details import described, error_from
 from adsunify.records import Operation
 
 NATIVE = NativeError("190/463", "The token has expired.", "A1b2", 401)

@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import httpx
 from attrs import define, field
 
+from adsunify.adapter.oauth import challenge
 from adsunify.cli.serve import SANDBOX
-from adsunify.connecting import challenge
 from adsunify.service.opening import FAILURES, READS, REGISTRATIONS, WRITES
 from tests.pages.browsing import PASSWORD, Browser
 from tests.server.served import PREFIX, RING, brief

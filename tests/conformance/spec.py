@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from attrs import evolve, frozen
 
-from adsunify.countries import codes
+from adsunify.values.countries import codes
 
 from .forms import (
     UUID,

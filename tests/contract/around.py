@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import urlsplit
 
-from adsunify.network import Network
+from adsunify.adapter.network import Network
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
-from adsunify.steps import Outputs, Plan, Step, plan_bytes
-from adsunify.wire import Json, Request, dumps, filled, read
+from adsunify.plans.records import Outputs, Plan, Step, plan_bytes
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import read
 
 from .cases import Case, Library
 from .kinds import Done, run

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from attrs import frozen
 
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.schedule import instant
-from adsunify.wire import Json, loads
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json, loads
 
 REPOSITORY = Path(__file__).parent.parent.parent
 OWN = REPOSITORY / "tests" / "networks"

@@ -8,13 +8,13 @@ from typing import Any
 
 from attrs import frozen
 
-from adsunify.brief import read_brief
-from adsunify.checks import format_of, present
+from adsunify.adapter.brief_checks import format_of, present
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, LookupNeeded
-from adsunify.network import Account
+from adsunify.models.brief import read_brief
 from adsunify.networks import adapter
 from adsunify.planning import plan
-from adsunify.wire import Json, dumps
+from adsunify.values.exact_json import Json, dumps
 
 GOALS = ("traffic", "awareness", "conversions", "app_installs")
 PERIODS = ("daily", "lifetime")

@@ -9,12 +9,14 @@ from decimal import Decimal
 
 from attrs import evolve
 
+from adsunify.adapter.network import Network
 from adsunify.errors import AdsunifyError
-from adsunify.network import Network
+from adsunify.execution.outcomes import Ambiguous, Applied, outcome
+from adsunify.http.messages import Answer, Request, Response
 from adsunify.networks import adapter
-from adsunify.outcomes import Ambiguous, Applied, outcome
-from adsunify.steps import Step
-from adsunify.wire import Answer, Json, Request, Response, dumps, loads, put, read
+from adsunify.plans.records import Step
+from adsunify.values.exact_json import Json, dumps, loads
+from adsunify.values.json_pointer import put, read
 
 from .cases import Case, Library
 from .kinds import run

@@ -8,15 +8,18 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
 
-from adsunify.connecting import App, Credentials
-from adsunify.editing import settings
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import App, Credentials
+from adsunify.adapter.reports import require_history
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput
+from adsunify.execution.outcomes import outcome
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
-from adsunify.outcomes import outcome
-from adsunify.reading import Query, drive
-from adsunify.reporting import require_history
-from adsunify.steps import Plan, Step
-from adsunify.wire import Json, Request, filled, read
+from adsunify.plans.records import Plan, Step
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
 
 from .cases import Case, Library, NotACase, moment
 from .plans import PLANNING, brief_of, need, planned_by, shown_plan

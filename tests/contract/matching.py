@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 
 from attrs import frozen
 
-from adsunify.wire import Json, dumps, loads
+from adsunify.values.exact_json import Json, dumps, loads
 
 _AMOUNT = re.compile(r"-?[0-9]{1,40}\.[0-9]{1,20}").fullmatch
 _DIGITS = re.compile(r"-?[0-9]{1,40}").fullmatch

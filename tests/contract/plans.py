@@ -7,14 +7,15 @@ from decimal import Decimal
 
 from attrs import evolve
 
-from adsunify.brief import CampaignBrief, read_brief
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import drive
 from adsunify.cli.plan import plan_json
-from adsunify.editing import Edit, Percentage
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks import adapter
 from adsunify.planning import plan_create
-from adsunify.reading import drive
-from adsunify.steps import Outputs, Plan, Step, of_operation
-from adsunify.wire import Flow, Json, dumps
+from adsunify.plans.records import Outputs, Plan, Step, of_operation
+from adsunify.values.exact_json import Json, dumps
 
 from .cases import BRIEFS, ZONES, Case, Library, NotACase, moment
 from .recorded import Conversation, headers_of

@@ -5,10 +5,11 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator, Mapping, Sequence
 
-from adsunify.connecting import App, Credentials
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import Issue, LookupNeeded
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks import adapter
-from adsunify.wire import Json, Request, Response, dumps, filled
+from adsunify.values.exact_json import Json, dumps
 
 from .matching import Difference, body_differences, header_differences, shown, url_differences
 

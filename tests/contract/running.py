@@ -8,7 +8,8 @@ from copy import deepcopy
 from attrs import Factory, define, evolve
 
 from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.wire import Json, read
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
 
 from . import around, hostile
 from .cases import Case, Library, NotACase, moment

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 import pytest
 from attrs import evolve
 
-from adsunify.checks import MEMBERS
-from adsunify.network import Account
+from adsunify.adapter.brief_checks import MEMBERS
+from adsunify.adapter.network import Account
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.service.networks import workflows
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .cases import ACCOUNT_IDS
 from .discovery import GOALS, PERIODS, SAMPLES, Cell, brief, cells, put, refusals, same_format, without

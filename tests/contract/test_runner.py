@@ -11,14 +11,15 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify import reading
-from adsunify.brief import read_brief
-from adsunify.network import Account
+from adsunify.adapter import hierarchy
+from adsunify.adapter.hierarchy import Tree
+from adsunify.adapter.network import Account
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import read_brief
 from adsunify.networks import adapter
 from adsunify.planning import plan as plan_brief
-from adsunify.reading import Tree
-from adsunify.steps import Binding, Plan, planned
-from adsunify.wire import MISSING, Request, Response, put, read
+from adsunify.plans.records import Binding, Plan, planned
+from adsunify.values.json_pointer import MISSING, put, read
 
 from . import around, hostile
 from .__main__ import main
@@ -361,7 +362,7 @@ def test_a_reader_that_trips_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def tree(account: Account) -> Any:
         response = yield Request("POST", "https://advertising-api.amazon.com/sp/campaigns/list")
-        return Tree((reading.entity(network.levels[0], response.body["campaigns"][0]),))
+        return Tree((hierarchy.entity(network.levels[0], response.body["campaigns"][0]),))
 
     monkeypatch.setattr(adapter("amazon").reads, "tree", tree)
     case = changed(example("amazon/exemplary/tree"), "/exchange/0/request", {})

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.brief import CampaignBrief, read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.error_rules import rule_for
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account, ErrorRule, Found, Network, counted, native_amount
 from adsunify.errors import InvalidInput, LookupNeeded
-from adsunify.money import major, units
-from adsunify.network import Account, ErrorRule, Found, Network, counted, native_amount
+from adsunify.http.messages import Response
+from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.outcomes import rule_for
 from adsunify.planning import plan
-from adsunify.reading import drive
-from adsunify.wire import Response, loads
+from adsunify.values.exact_json import loads
+from adsunify.values.money import major, units
 
 from .cases import ACCOUNT_IDS, BRIEFS, ZONES, Library, own_cases
 from .plans import planned_by

@@ -7,9 +7,11 @@ from decimal import Decimal
 
 from attrs import evolve
 
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, put, read
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled
+from adsunify.http.messages import Request
+from adsunify.plans.records import Step
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import put, read
 
 from .cases import Case, Library, NotACase
 from .plans import created, need, step_called

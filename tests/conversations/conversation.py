@@ -16,9 +16,9 @@ import httpx
 from pydantic.alias_generators import to_camel
 
 from adsunify.actor import Actor
-from adsunify.brief import read_brief
 from adsunify.cli.briefs import brief
 from adsunify.cli.consent import SANDBOX_CREDENTIALS, Form
+from adsunify.models.brief import read_brief
 from adsunify.networks import adapter
 from adsunify.sandbox import sandbox
 from adsunify.service import accounts, campaigns, connections, operations

@@ -11,15 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.brief import read_brief
-from adsunify.currencies import EXPONENTS
+from adsunify.adapter.flows import answered
+from adsunify.adapter.network import Account, counted, native_amount
 from adsunify.errors import InvalidInput
-from adsunify.money import major
-from adsunify.network import Account, counted, native_amount
+from adsunify.http.messages import Request
+from adsunify.models.brief import read_brief
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.planning import plan
-from adsunify.reading import answered
-from adsunify.wire import Request, dumps, loads
+from adsunify.values.currencies import EXPONENTS
+from adsunify.values.exact_json import dumps, loads
+from adsunify.values.money import major
 
 EVERY = [(network, currency) for network in ADAPTERS for currency in sorted(EXPONENTS)]
 AMOUNTS = st.builds(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from adsunify.errors import NativeError
-from adsunify.operation import (
+from adsunify.execution.state import (
     REVIEW_MILLISECONDS,
     TRANSITIONS,
     IllegalTransition,

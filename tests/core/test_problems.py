@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adsunify.errors import OperationError, ProviderThrottled
-from adsunify.problems import CODES, TITLES, described, error_from
+from adsunify.problem_details import CODES, TITLES, described, error_from
 
 
 def test_a_wait_survives_the_wire() -> None:

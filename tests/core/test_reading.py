@@ -7,11 +7,12 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.flows import ask, drive, remembered
+from adsunify.adapter.hierarchy import Entity, known, nest, owned
+from adsunify.adapter.network import Account, Level, Network
 from adsunify.errors import ProviderNotFound, ProviderUnreadable
-from adsunify.network import Account, Level, Network
+from adsunify.http.messages import Flow, Request, Response, Wait
 from adsunify.networks import adapter
-from adsunify.reading import Entity, ask, drive, known, nest, owned, remembered
-from adsunify.wire import Flow, Request, Response, Wait
 
 
 def entity(kind: str, id_: str, parent: str | None = None) -> Entity:

@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, ProviderUnreadable
-from adsunify.marks import Mark
-from adsunify.steps import (
+from adsunify.http.messages import Request, Response
+from adsunify.plans.binding import bound, kept, laid_over, taken
+from adsunify.plans.marks import Mark
+from adsunify.plans.records import (
     Binding,
     Change,
     Items,
@@ -22,16 +24,12 @@ from adsunify.steps import (
     Plan,
     Promise,
     Step,
-    bound,
-    kept,
-    laid_over,
     marked_body,
     of_operation,
     plan_bytes,
     planned,
-    taken,
 )
-from adsunify.wire import Json, Request, Response, canonical, loads
+from adsunify.values.exact_json import Json, canonical, loads
 
 
 def step(key: str = "one", **members: object) -> Step:

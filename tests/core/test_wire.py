@@ -10,21 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import ProviderUnreadable
-from adsunify.wire import (
-    Request,
-    Response,
-    canonical,
-    dumps,
-    filled,
-    found_at,
-    ident,
-    loads,
-    need,
-    put,
-    read,
-    rows,
-    text,
-)
+from adsunify.http.messages import Request, Response, filled
+from adsunify.values.exact_json import canonical, dumps, loads
+from adsunify.values.json_pointer import found_at, ident, need, put, read, rows, text
 
 NUMBERS = st.integers(-(10**30), 10**30) | st.decimals(allow_nan=False, allow_infinity=False, places=6)
 JSON = st.recursive(

@@ -19,12 +19,12 @@ from attrs import evolve, frozen
 
 from adsunify.actor import Actor
 from adsunify.errors import AdsunifyError
-from adsunify.executor import KillPoint, Limits
+from adsunify.execution.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS, adapter
 from adsunify.service import operations
 from adsunify.service.core import Service
 from adsunify.service.opening import open_service
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 for _code in ADAPTERS:
     with suppress(ImportError):  # the tests say so

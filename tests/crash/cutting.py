@@ -10,9 +10,9 @@ from typing import Any
 from attrs import define, field
 
 from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.store import Store
-from adsunify.wire import Request, Response
 
 _active: ContextVar[Cancelling | None] = ContextVar("cancelling", default=None)
 

@@ -19,9 +19,9 @@ from attrs import define, evolve, field, frozen
 from sqlalchemy import Connection, text
 
 from adsunify.actor import Actor
-from adsunify.brief import CampaignBrief
 from adsunify.errors import OperationError
-from adsunify.executor import Limits
+from adsunify.execution.executor import Limits
+from adsunify.models.brief import CampaignBrief
 from adsunify.networks import ADAPTERS
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service

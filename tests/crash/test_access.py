@@ -10,7 +10,7 @@ from attrs import define, field
 from sqlalchemy import Connection, update
 
 from adsunify.errors import AdsunifyError, Forbidden
-from adsunify.operation import Advance
+from adsunify.execution.state import Advance
 from adsunify.records import Operation
 from adsunify.service import operations
 from adsunify.service.core import Service

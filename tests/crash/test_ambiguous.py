@@ -15,12 +15,12 @@ from typing import Any, Literal
 import pytest
 from attrs import define, evolve, frozen
 
-from adsunify.executor import KillPoint
+from adsunify.execution.executor import KillPoint
 from adsunify.http import backend
 from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
 from adsunify.service.core import Service
-from adsunify.wire import Request, Response
 
 from .child import tell
 from .stage import FORMATS, NETWORK_PLANS, Stage, Written, by_turns

@@ -10,7 +10,7 @@ import pytest
 from attrs import evolve
 
 from adsunify.errors import AdsunifyError, RequestNotSent, ResponseLost, StoreError
-from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.service import execution, operations
 from adsunify.service.core import Service
 

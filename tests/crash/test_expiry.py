@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from attrs import define
 
-from adsunify.executor import KillPoint
+from adsunify.execution.executor import KillPoint
 from adsunify.service import operations as use
 from adsunify.service.core import Service
 from adsunify.store import Clock, operations

@@ -15,14 +15,14 @@ from typing import Any
 import pytest
 from attrs import define, evolve, frozen
 
-import adsunify.reading
+import adsunify.adapter.flows
+from adsunify.adapter.flows import MAX_PAGES
 from adsunify.errors import AdsunifyError
 from adsunify.http.backend import PoolTransport
+from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
-from adsunify.reading import MAX_PAGES
 from adsunify.service import accounts, operations
 from adsunify.service.core import Service
-from adsunify.wire import Request, Response
 
 from .child import Child, Job, opened
 from .stage import FORMATS, NETWORK_PLANS, Stage
@@ -208,7 +208,7 @@ async def writing(pipe: Pipe, job: Job) -> Measured:
 
 async def reading(pipe: Pipe, job: Job, account_id: str, most: int = MAX_PAGES) -> Measured:
     """Read the hierarchy of an account, each list to so many pages."""
-    adsunify.reading.MAX_PAGES = most  # of this process only
+    adsunify.adapter.flows.MAX_PAGES = most  # of this process only
     async with opened(job) as service:
         return await _measured(service, partial(accounts.tree, actor=job.actor, account_id=account_id))
 

@@ -11,7 +11,7 @@ from attrs import frozen
 from sqlalchemy import Connection, func, select
 
 from adsunify.errors import OperationError
-from adsunify.operation import LEASE_MILLISECONDS
+from adsunify.execution.state import LEASE_MILLISECONDS
 from adsunify.service import operations
 from adsunify.service.core import Service
 from adsunify.store.schema import entities, events

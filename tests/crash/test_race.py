@@ -8,7 +8,7 @@ from multiprocessing.connection import Connection as Pipe
 
 from adsunify.service import operations as use
 from adsunify.store import events, operations
-from adsunify.wire import canonical
+from adsunify.values.exact_json import canonical
 
 from .child import Child, Job, opened
 from .stage import FORMATS, Stage, ids

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from adsunify.brief import CampaignBrief, read_brief
+from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks import ADAPTERS, adapter
 
 PAGE = (Path(__file__).parents[2] / "docs" / "brief.md").read_text()

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from adsunify.cli.serve import SHUTDOWN_SECONDS
+from adsunify.execution.state import REVIEW_MILLISECONDS
 from adsunify.http.transport import SECONDS
-from adsunify.operation import REVIEW_MILLISECONDS
 from adsunify.service.delivering import IDLE_SECONDS
 from adsunify.store.postgresql import CONNECTIONS
 from adsunify.store.sqlite import BUSY_SECONDS

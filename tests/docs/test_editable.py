@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.editing import Edit, edited, lock_reason, settings_of
+from adsunify.adapter.edits import Edit, edited
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
+from adsunify.adapter.settings import lock_reason, settings_of
 from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.network import Account
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.reading import drive
-from adsunify.steps import Kind
-from adsunify.wire import Json
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
 from tests.contract.cases import own_cases
 from tests.contract.recorded import Conversation
 

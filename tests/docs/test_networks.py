@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.matrix import matrix
-from adsunify.network import Network
+from adsunify.adapter.network import Network
 from adsunify.networks import ADAPTERS, adapter
+from adsunify.review.capabilities import matrix
 from tests.cli.running import run
 
 ROOT = Path(__file__).parents[2]

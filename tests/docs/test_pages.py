@@ -17,9 +17,9 @@ from adsunify.cli.commands import adsunify
 from adsunify.contract.answers.webhooks import CreatedWebhook
 from adsunify.contract.requests import CREDENTIALS, NewWebhook
 from adsunify.events import DEFAULT_EVENTS
+from adsunify.models.base import read
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.validation import read
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 ROOT = Path(__file__).parents[2]
 WRITTEN = [*(ROOT / "docs").glob("*.md"), *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md"))]

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, Read, RenewToken, Send, execute
-from adsunify.operation import Advance, Advanced, Receipt, progress
-from adsunify.steps import Binding, Items, Output, Overlay, Plan, Step, planned
-from adsunify.wire import Json, Request, Response
+from adsunify.execution.executor import Answer, Commit, Effect, Ending, Limits, Read, RenewToken, Send, execute
+from adsunify.execution.state import Advance, Advanced, Receipt, progress
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Binding, Items, Output, Overlay, Plan, Step, planned
+from adsunify.values.exact_json import Json
 from tests.simulation.plans import HOST, NETWORK
 
 Told = Response | RequestNotSent | ResponseLost

@@ -7,12 +7,14 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from adsunify.adapter.error_rules import failure
 from adsunify.errors import NativeError
-from adsunify.evidence import error_kept, milliseconds, request_id, response_kept, text_kept
+from adsunify.execution.redaction import milliseconds, response_kept
+from adsunify.execution.state import RESPONSE_BYTES
+from adsunify.http.messages import Response
+from adsunify.http.redaction import error_kept, request_id, text_kept
 from adsunify.networks import adapter
-from adsunify.operation import RESPONSE_BYTES
-from adsunify.outcomes import failure
-from adsunify.wire import Json, Response, dumps
+from adsunify.values.exact_json import Json, dumps
 
 
 def kept(body: Json) -> Json:

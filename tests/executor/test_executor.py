@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.executor import Commit, KillPoint, Limits, Read, Send, execute, kill_points
-from adsunify.operation import Advance, Intent, Receipt, progress
-from adsunify.steps import Binding, Items, Output, Step
-from adsunify.wire import Json, Response, dumps
+from adsunify.execution.executor import Commit, KillPoint, Limits, Read, Send, execute, kill_points
+from adsunify.execution.state import Advance, Intent, Receipt, progress
+from adsunify.http.messages import Response
+from adsunify.plans.records import Binding, Items, Output, Step
+from adsunify.values.exact_json import Json, dumps
 from tests.simulation.plans import NETWORK
 
 from .driving import batch, create, made, plan, play, replace, write

@@ -7,10 +7,10 @@ from typing import Any
 
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.network import Account
+from adsunify.adapter.network import Account
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan
-from adsunify.steps import Plan
+from adsunify.plans.records import Plan
 from tests.briefs import changed
 
 SELLER = Account("amazon", "1234", "USD", "America/Los_Angeles", {"accountType": "seller", "countryCode": "US"})

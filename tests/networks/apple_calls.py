@@ -10,14 +10,14 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Response
+from adsunify.models.brief import read_brief
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
-from adsunify.steps import Outputs, Plan
-from adsunify.wire import Response
+from adsunify.plans.records import Outputs, Plan
 from tests.briefs import changed
 
 from .calls import answer_of, run

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from adsunify.reading import drive
-from adsunify.wire import Flow, Request, Response, dumps, filled, loads
+from adsunify.adapter.flows import drive
+from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.values.exact_json import dumps, loads
 
 
 def answer_of(body: Any, status: int = 200, **headers: str) -> Response:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
-from adsunify.reading import drive
-from adsunify.steps import Plan
-from adsunify.wire import Flow, Request, Response, filled
+from adsunify.plans.records import Plan
 from tests.briefs import changed
 
 from .calls import answer_of

@@ -8,18 +8,19 @@ from typing import Any, TypeVar
 
 import pytest
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
-from adsunify.connecting import App
-from adsunify.editing import Edit
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.google import plans
 from adsunify.networks.google.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.reading import drive
-from adsunify.steps import Plan
-from adsunify.wire import Flow, Request, Response, dumps, filled, loads
+from adsunify.plans.records import Plan
+from adsunify.values.exact_json import dumps, loads
 from tests.briefs import changed
 
 Result = TypeVar("Result")

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.brief import read_brief
-from adsunify.network import Account
+from adsunify.adapter.network import Account
+from adsunify.http.messages import Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan
-from adsunify.steps import Plan
-from adsunify.wire import Request, Response, filled
+from adsunify.plans.records import Plan
 from tests.briefs import changed
 
 from .calls import json_of

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Response
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
-from adsunify.steps import Plan, of_operation
-from adsunify.wire import Response
+from adsunify.plans.records import Plan, of_operation
 from tests.briefs import changed
 
 from .calls import answer_of, run

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
-from adsunify.connecting import App
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Flow, Response
+from adsunify.models.brief import read_brief
 from adsunify.networks.reddit.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.steps import Outputs, Plan
-from adsunify.wire import Flow, Response
+from adsunify.plans.records import Outputs, Plan
 from tests.briefs import changed
 
 from .calls import answer_of, run

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
-from adsunify.connecting import App
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Response
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
-from adsunify.steps import Plan
-from adsunify.wire import Response
+from adsunify.plans.records import Plan
 from tests.briefs import changed
 
 from .calls import answer_of, run

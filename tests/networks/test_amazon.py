@@ -10,17 +10,20 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
-from adsunify.editing import Edit, Percentage
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.reading import Query, drive
-from adsunify.steps import Outputs, Plan, Step, bound
-from adsunify.wire import Request, Response, dumps, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Outputs, Plan, Step
+from adsunify.values.exact_json import dumps
 
 from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
 from .calls import answering, unasked

@@ -14,8 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.brief import read_brief
-from adsunify.connecting import App, Credentials
+from adsunify.adapter.flows import drive, settled
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -24,16 +26,16 @@ from adsunify.errors import (
     ProviderNotFound,
     ProviderUnreadable,
 )
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import read_brief
 from adsunify.networks import adapter
 from adsunify.networks.amazon import plans, reads
 from adsunify.networks.amazon.native import MARKETPLACES
 from adsunify.networks.amazon.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.planning import plan
-from adsunify.reading import Query, drive, settled
-from adsunify.steps import bound
-from adsunify.wire import Request, Response, canonical, dumps
+from adsunify.plans.binding import bound
+from adsunify.values.exact_json import canonical, dumps
 
 from .amazon_calls import BRIEF, CAMPAIGN, HOST, NOW, PLAIN, SELLER, VENDOR, brief, created
 from .calls import answering, unasked

@@ -8,15 +8,16 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.apple import plans
 from adsunify.networks.apple.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.steps import Plan, bound
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan
 
 from .apple_calls import ACCOUNT, API, CONTEXT, NOW, OUTPUTS, brief, created, failed, issues_of, one
 from .calls import answer_of, run

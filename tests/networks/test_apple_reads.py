@@ -14,14 +14,15 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.utils import encode_dss_signature
 
-from adsunify.connecting import NO_APP, Credentials
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.insights import NO_CAMPAIGNS, QUIET_DAYS, DateRange, Figures
+from adsunify.adapter.oauth import NO_APP, Credentials
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput, ProviderUnreadable, TokenRefused
-from adsunify.insights import NO_CAMPAIGNS, QUIET_DAYS, DateRange, Figures
+from adsunify.http.messages import Flow, Request, filled
 from adsunify.networks.apple import plans, reads
 from adsunify.networks.apple.tables import NETWORK
-from adsunify.reading import Query
-from adsunify.wire import Flow, Request, filled
 
 from .apple_calls import ACCOUNT, API, CONTEXT, GIVEN, KEY, NOW, SECRET, failed, one, page
 from .calls import answer_of, run

@@ -8,10 +8,10 @@ from functools import cache
 
 import pytest
 
-from adsunify.network import ErrorRule, Network
+from adsunify.adapter.error_rules import rule_for
+from adsunify.adapter.network import ErrorRule, Network
+from adsunify.http.messages import Request
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.outcomes import rule_for
-from adsunify.wire import Request
 from tests.contract.cases import OWN, BadCase, Case, Library, read_cases
 from tests.contract.kinds import KINDS
 from tests.contract.recorded import response_of

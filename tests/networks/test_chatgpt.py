@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
 from adsunify.errors import ProviderNotFound
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.http.messages import Response
+from adsunify.models.brief import read_brief
 from adsunify.networks.chatgpt import plans
 from adsunify.networks.chatgpt.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
 from adsunify.planning import plan_create
-from adsunify.steps import Step, of_operation
-from adsunify.wire import Response
+from adsunify.plans.records import Step, of_operation
 
 from .calls import answer_of
 from .chatgpt_calls import ACCOUNT, CAMPAIGN, CARD, NOW, brief, listed, planned, refusals, run

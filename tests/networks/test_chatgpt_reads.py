@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from adsunify.connecting import NO_APP, Credentials
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import NO_APP, Credentials
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput, PermissionRefused, ProviderUnreadable, TokenRefused
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks.chatgpt import plans, reads
 from adsunify.networks.chatgpt.tables import NETWORK
-from adsunify.reading import Query, drive
-from adsunify.steps import Plan
-from adsunify.wire import Request, Response, filled, loads
+from adsunify.plans.records import Plan
+from adsunify.values.exact_json import loads
 
 from .calls import answer_of
 from .chatgpt_calls import ACCOUNT, AD, API, CAMPAIGN, CARD, GROUP, NOW, Talk, listed, refusals, run

@@ -14,15 +14,17 @@ from zoneinfo import ZoneInfo
 import pytest
 from attrs import evolve
 
-from adsunify.brief import Creative
-from adsunify.change import EditTargeting
-from adsunify.editing import Edit, Percentage, edited, lock_reason, settings_of, shown
+from adsunify.adapter.edits import Edit, Percentage, edited
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account, Setting
+from adsunify.adapter.settings import lock_reason, settings_of, shown
 from adsunify.errors import AdsunifyError, InvalidInput
-from adsunify.network import Account, Setting
+from adsunify.models.brief import Creative
+from adsunify.models.edit import EditTargeting
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.reading import drive
-from adsunify.steps import Kind
-from adsunify.wire import Json, dumps, read
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import read
 from tests.contract.cases import Case, Library, own_cases
 from tests.contract.plans import planned_by, shown_plan
 from tests.contract.recorded import Conversation, Unexpected

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Response
+from adsunify.models.brief import read_brief
 from adsunify.networks.google import plans
 from adsunify.networks.google.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.planning import plan
-from adsunify.wire import Response
 
 from .google_calls import ACCOUNT, MADE, MUTATE, NOW, ROOT, answered, brief, created, failed, issues_of, only
 from .google_calls import operations_of as operations

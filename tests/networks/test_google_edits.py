@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.settings import settings
 from adsunify.errors import (
     ProviderUnreadable,
 )

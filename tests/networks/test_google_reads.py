@@ -11,16 +11,16 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.connecting import Credentials
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     PermissionRefused,
     ProviderError,
     ProviderNotFound,
     TokenRefused,
 )
+from adsunify.http.messages import Request, Response
 from adsunify.networks.google import reads
-from adsunify.reading import Query
-from adsunify.wire import Request, Response
 
 from .google_calls import (
     ACCOUNT,

@@ -7,16 +7,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderThrottled
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.linkedin import plans
 from adsunify.networks.linkedin.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.reading import drive
-from adsunify.steps import Plan, Step, bound
-from adsunify.wire import Request, Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan, Step
 
 from .calls import unasked
 from .linkedin_calls import ACCOUNT, CRITERIA, GROUP, HEADERS, HOST, NOW, POST, POST_URL, answering, brief, created

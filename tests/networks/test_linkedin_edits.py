@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
-from adsunify.network import Account
 from adsunify.networks.linkedin import plans, reads
 from adsunify.networks.linkedin.tables import NETWORK
-from adsunify.reading import drive
-from adsunify.steps import Plan
+from adsunify.plans.records import Plan
 
 from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HOST, NOW, answering
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from adsunify.connecting import App, Credentials
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import InvalidInput, ProviderError, ProviderUnreadable, TokenRefused
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks.linkedin import reads
-from adsunify.reading import Query, drive
-from adsunify.wire import Request, Response, filled
 
 from .calls import json_of, unasked
 from .linkedin_calls import ACCOUNT, CAMPAIGN, GROUP, HEADERS, HOST, answering

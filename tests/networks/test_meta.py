@@ -11,17 +11,18 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import Account, words
 from adsunify.errors import (
     InvalidInput,
 )
-from adsunify.network import Account, words
+from adsunify.http.messages import filled
+from adsunify.models.brief import read_brief
 from adsunify.networks import adapter
 from adsunify.networks.meta import native, plans, reads
 from adsunify.networks.meta.tables import NETWORK
 from adsunify.planning import plan
-from adsunify.steps import bound
-from adsunify.wire import dumps, filled, loads
+from adsunify.plans.binding import bound
+from adsunify.values.exact_json import dumps, loads
 
 from .calls import answer_of, run
 from .meta_calls import ACCOUNT, CONVERSIONS, GRAPH, LIFETIME, NOW, body_of, brief, created, failing, issues_of

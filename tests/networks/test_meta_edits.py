@@ -8,19 +8,20 @@ from typing import Any
 
 import pytest
 
-from adsunify import editing
-from adsunify.editing import Edit, Percentage
+from adsunify.adapter import settings
+from adsunify.adapter.edits import Edit, Percentage
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
     ProviderNotFound,
     ProviderUnreadable,
 )
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Response
 from adsunify.networks.meta import plans
 from adsunify.networks.meta.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.steps import Plan, Step
-from adsunify.wire import Json, Response
+from adsunify.plans.records import Plan, Step
+from adsunify.values.exact_json import Json
 
 from .calls import answer_of, run
 from .meta_calls import ACCOUNT, NOW, created, failing
@@ -223,7 +224,7 @@ def test_an_edit_of_what_is_not_the_accounts(answer: Response, raised: type[Prov
 
 
 def test_settings_show_the_budget_in_use() -> None:
-    told = editing.settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
+    told = settings.settings(NETWORK, ACCOUNT, "adGroup", "6102", LIFELONG, NOW)
     by_name = {row["field"]: row for row in told["fields"]}
     assert by_name["budget"] == {
         "field": "budget",

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.connecting import App, Credentials
-from adsunify.editing import Edit
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -22,9 +23,10 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from adsunify.http.messages import Flow, Request, Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.meta import plans, reads
-from adsunify.reading import Query, drive
-from adsunify.wire import Flow, Request, Response, filled, loads
+from adsunify.values.exact_json import loads
 
 from .calls import answer_of, run
 from .meta_calls import ACCOUNT, APP, GRAPH, NOW, brief, failing, page_of

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
 from adsunify.errors import InvalidInput, ProviderNotFound
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.steps import Plan, Step, bound
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan, Step
 
 from .calls import answer_of, run
 from .outbrain_calls import (

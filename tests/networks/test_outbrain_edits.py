@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput, ProviderUnreadable
+from adsunify.http.messages import Response, filled
 from adsunify.networks.outbrain import plans
 from adsunify.networks.outbrain.tables import NETWORK
-from adsunify.steps import Plan
-from adsunify.wire import Response, filled
+from adsunify.plans.records import Plan
 
 from .calls import answer_of, run
 from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, CURRENCIES, LINK, NOW, PLACE, budget, campaign, link

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from adsunify.connecting import NO_APP, Credentials
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import NO_APP, Credentials
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -18,9 +19,8 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks.outbrain import reads
-from adsunify.reading import Query
-from adsunify.wire import Request, Response, filled
 
 from .calls import answer_of, run
 from .outbrain_calls import ACCOUNT, API, BUDGET, CAMPAIGN, LINK, MARKETER, budget, campaign, link

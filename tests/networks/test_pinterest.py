@@ -9,14 +9,15 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.pinterest import plans
 from adsunify.networks.pinterest.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.steps import Step, bound
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Step
 
 from .calls import answer_of, run
 from .pinterest_calls import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage
+from adsunify.adapter.edits import Edit, Percentage
 from adsunify.errors import InvalidInput
 from adsunify.networks.pinterest import plans
 

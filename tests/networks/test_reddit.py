@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import words
 from adsunify.errors import ProviderNotFound
-from adsunify.network import words
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.reddit import plans
 from adsunify.networks.reddit.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.steps import Step, bound
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Step
 
 from .calls import answer_of, run
 from .reddit_calls import (

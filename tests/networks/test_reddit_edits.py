@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.settings import settings
+from adsunify.http.messages import filled
 from adsunify.networks.reddit import plans
 from adsunify.networks.reddit.tables import NETWORK
-from adsunify.steps import Plan
-from adsunify.wire import filled
+from adsunify.plans.records import Plan
 
 from .calls import run
 from .reddit_calls import ACCOUNT, API, NOW, data, refusal_of

@@ -13,8 +13,10 @@ from attrs import evolve
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.connecting import Credentials
-from adsunify.editing import Edit
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     AdsunifyError,
     InvalidInput,
@@ -24,9 +26,8 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from adsunify.http.messages import Request, filled
 from adsunify.networks.reddit import plans, reads
-from adsunify.reading import Query, drive
-from adsunify.wire import Request, filled
 
 from .calls import answer_of, run
 from .reddit_calls import ACCOUNT, API, APP, BELOW, NOW, data, failing, listed, refusal_of

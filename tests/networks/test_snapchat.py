@@ -10,16 +10,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
+from adsunify.adapter.network import Account, words
 from adsunify.errors import InvalidInput, ProviderNotFound, ProviderThrottled, ProviderUnreadable
-from adsunify.network import Account, words
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.snapchat import plans
 from adsunify.networks.snapchat.native import READ_ONLY
 from adsunify.networks.snapchat.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
 from adsunify.planning import plan_create
-from adsunify.steps import Plan, Step, bound, laid_over
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound, laid_over
+from adsunify.plans.records import Plan, Step
 
 from .calls import answer_of, run
 from .snapchat_calls import (

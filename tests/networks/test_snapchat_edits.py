@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
+from adsunify.http.messages import Response, filled
 from adsunify.networks.snapchat import plans, reads
 from adsunify.networks.snapchat.tables import NETWORK
-from adsunify.steps import Plan, laid_over
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import laid_over
+from adsunify.plans.records import Plan
 
 from .calls import answer_of, run
 from .snapchat_calls import ACCOUNT, AD, API, CAMPAIGN, ID, NOW, SQUAD, refused_item, wrapped

@@ -11,7 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.connecting import Credentials
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import Credentials
 from adsunify.errors import (
     InvalidInput,
     ProviderError,
@@ -19,9 +21,8 @@ from adsunify.errors import (
     ProviderUnreadable,
     TokenRefused,
 )
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks.snapchat import reads
-from adsunify.reading import Query, drive
-from adsunify.wire import Request, Response, filled
 
 from .calls import answer_of, run
 from .snapchat_calls import ACCOUNT, AD, API, APP, CAMPAIGN, ID, NOW, SQUAD, wrapped

@@ -10,16 +10,18 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.connecting import App
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App
 from adsunify.errors import ProviderThrottled
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
+from adsunify.http.messages import filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Rejected, Throttled, outcome
-from adsunify.reading import drive
-from adsunify.steps import Plan, bound
-from adsunify.wire import dumps, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan
+from adsunify.values.exact_json import dumps
 
 from .calls import run
 from .tiktok_calls import ACCOUNT, BASE, SMART, USER, VIDEO, TikTok, answer, brief, created, refused, rows

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from adsunify.connecting import App
-from adsunify.editing import Edit, Percentage
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App
 from adsunify.errors import InvalidInput, ProviderNotFound
-from adsunify.network import Account
+from adsunify.http.messages import filled
 from adsunify.networks.tiktok import plans
-from adsunify.steps import Plan, of_operation
-from adsunify.wire import filled
+from adsunify.plans.records import Plan, of_operation
 
 from .calls import run
 from .tiktok_calls import ACCOUNT, BASE, VIDEO, rows

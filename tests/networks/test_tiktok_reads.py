@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from adsunify.connecting import App, Credentials
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import InvalidInput, TokenRefused
+from adsunify.http.messages import Request
 from adsunify.networks.tiktok import reads
-from adsunify.reading import Query
-from adsunify.wire import Request
 
 from .calls import run
 from .tiktok_calls import ACCOUNT, BASE, REGIONS, answer, rows

@@ -8,16 +8,17 @@ from typing import Any
 import pytest
 from attrs import evolve
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.execution.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
+from adsunify.http.messages import Response, filled
+from adsunify.models.brief import read_brief
 from adsunify.networks.x import plans
 from adsunify.networks.x.tables import NETWORK
-from adsunify.outcomes import Ambiguous, Applied, Outcome, Rejected, Throttled, outcome
-from adsunify.reading import drive
-from adsunify.steps import Plan, bound
-from adsunify.wire import Response, filled
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan
 
 from .calls import answering, json_of
 from .x_calls import ACCOUNT, API, BASE, FRANCE, NOW, brief, created

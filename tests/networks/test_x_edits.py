@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from adsunify.editing import Edit, Percentage, settings
+from adsunify.adapter.edits import Edit, Percentage
+from adsunify.adapter.flows import drive
+from adsunify.adapter.settings import settings
 from adsunify.errors import InvalidInput
+from adsunify.http.messages import filled
 from adsunify.networks.x import plans, reads
 from adsunify.networks.x.tables import NETWORK
-from adsunify.reading import drive
-from adsunify.steps import Plan
-from adsunify.wire import filled
+from adsunify.plans.records import Plan
 
 from .calls import answering
 from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW

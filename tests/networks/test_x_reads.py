@@ -13,13 +13,14 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from attrs import evolve
 
-from adsunify.connecting import App, Credentials
+from adsunify.adapter.flows import drive
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.insights import NO_CAMPAIGNS, DateRange, Figures, Insights
+from adsunify.adapter.oauth import App, Credentials
 from adsunify.errors import InvalidInput, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.insights import NO_CAMPAIGNS, DateRange, Figures, Insights
+from adsunify.http.messages import Request, Response, filled
 from adsunify.networks.x import reads
 from adsunify.networks.x.native import authorized
-from adsunify.reading import Query, drive
-from adsunify.wire import Request, Response, filled
 
 from .calls import answering, json_of
 from .x_calls import ACCOUNT, API, BASE, CAMPAIGN, LINE_ITEM, NOW

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from adsunify.brief import read_brief
-from adsunify.checks import check
+from adsunify.adapter.brief_checks import check
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import read_brief
 from adsunify.networks.tiktok import plans
 from adsunify.networks.tiktok.tables import NETWORK
-from adsunify.reading import drive
-from adsunify.steps import Plan, of_operation
-from adsunify.wire import Request, Response
+from adsunify.plans.records import Plan, of_operation
 from tests.briefs import changed
 
 ACCOUNT = Account("tiktok", "7011112222", "USD", "America/New_York")

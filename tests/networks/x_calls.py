@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from adsunify.brief import read_brief
-from adsunify.network import Account
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan_create
-from adsunify.reading import drive
-from adsunify.steps import Plan
+from adsunify.plans.records import Plan
 from tests.briefs import changed
 
 from .calls import answering

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from adsunify.wire import Json, loads
+from adsunify.values.exact_json import Json, loads
 
 MISSING = "ADSUNIFY_SPECS is not set: payloads are NOT held against the official schemas"
 

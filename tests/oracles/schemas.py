@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 
-from adsunify.wire import Json, dumps, loads
+from adsunify.values.exact_json import Json, dumps, loads
 
 
 def media(content: Mapping[str, Any], wanted: str | None) -> Mapping[str, Any]:

@@ -10,13 +10,15 @@ from functools import cache
 
 from attrs import evolve, frozen
 
-from adsunify.brief import read_brief
+from adsunify.adapter.flows import drive
+from adsunify.adapter.network import Account
 from adsunify.errors import AdsunifyError, LookupNeeded
-from adsunify.network import Account
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import read_brief
 from adsunify.planning import plan, plan_create
-from adsunify.reading import drive
-from adsunify.steps import Plan, Step, bound, of_operation
-from adsunify.wire import Json, Request, Response, dumps, loads
+from adsunify.plans.binding import bound
+from adsunify.plans.records import Plan, Step, of_operation
+from adsunify.values.exact_json import Json, dumps, loads
 from tests.contract.cases import ACCOUNT_IDS, BRIEFS, ZONES, Case, Library, NotACase, own_cases
 from tests.contract.kinds import run
 from tests.contract.plans import PLANNING, output_names

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from adsunify.network import Network
-from adsunify.wire import Json
+from adsunify.adapter.network import Network
+from adsunify.values.exact_json import Json
 
 _SLOT = re.compile(r":\w+|\{\w+\}").fullmatch
 

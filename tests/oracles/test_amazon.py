@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from adsunify.http.messages import filled
 from adsunify.networks.amazon.native import MARKETPLACES, REPORT_COLUMNS, REPORT_MEDIA
-from adsunify.wire import Json, filled
+from adsunify.values.exact_json import Json
 
 from .schemas import exact, media, problems
 from .sources import Exchange, Write, exchanges, named, writes

@@ -11,11 +11,12 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from adsunify.network import Account, Template
+from adsunify.adapter.network import Account, Template
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
 from adsunify.networks.apple import native, reads, targeting
 from adsunify.networks.apple.native import LIFETIME, client_secret
-from adsunify.wire import Json, Request, filled, loads
+from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, fitting, leaves, statuses, unknown_values

@@ -11,9 +11,10 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from jsonschema import Draft202012Validator
 
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
 from adsunify.networks.chatgpt import native
-from adsunify.wire import Json, Request, filled, loads
+from adsunify.values.exact_json import Json, loads
 
 from .schemas import exact, media, problems
 from .sources import Exchange, Write, exchanges, named, writes

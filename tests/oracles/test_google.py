@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from adsunify.http.messages import filled
 from adsunify.networks import adapter
-from adsunify.wire import Json, filled, read
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
 
 from .sources import Exchange, Write, exchanges, named, plain, refusals, writes
 

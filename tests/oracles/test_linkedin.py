@@ -8,10 +8,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from adsunify.network import Template
+from adsunify.adapter.network import Template
+from adsunify.http.messages import filled
 from adsunify.networks import adapter
 from adsunify.networks.linkedin import native, targeting
-from adsunify.wire import Json, filled
+from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values

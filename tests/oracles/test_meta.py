@@ -11,10 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from adsunify.adapter.network import Account
 from adsunify.errors import InvalidInput
-from adsunify.network import Account
+from adsunify.http.messages import filled
 from adsunify.networks import adapter
-from adsunify.wire import Json, filled, loads
+from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, writes
 

@@ -7,10 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adsunify.network import Template
+from adsunify.adapter.network import Template
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
 from adsunify.networks.outbrain import native, targeting
-from adsunify.wire import Json, Request, filled
+from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, fitting, leaves, unknown_values, wrong_values

@@ -11,10 +11,11 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
+from adsunify.http.messages import filled
 from adsunify.networks.pinterest.native import CURRENCIES, PROMOTABLE, STATUSES
 from adsunify.networks.pinterest.reads import COLUMNS
 from adsunify.networks.pinterest.targeting import AGES, LISTS, NAMES
-from adsunify.wire import Json, filled
+from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, plain, writes
 

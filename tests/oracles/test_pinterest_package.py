@@ -10,7 +10,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from adsunify.wire import Json, filled
+from adsunify.http.messages import filled
+from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 

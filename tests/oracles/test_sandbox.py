@@ -17,7 +17,8 @@ from adsunify.sandbox.networks.reddit import tables as reddit
 from adsunify.sandbox.networks.snapchat import figures as snapchat_figures
 from adsunify.sandbox.networks.snapchat import tables as snapchat
 from adsunify.sandbox.networks.x import tables as x
-from adsunify.wire import Json, read
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
 
 Held = Mapping[str, Collection[str]]
 

@@ -7,10 +7,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from adsunify.network import Template
+from adsunify.adapter.network import Template
+from adsunify.http.messages import filled
 from adsunify.networks import adapter
 from adsunify.networks.snapchat import native, reads
-from adsunify.wire import Json, filled
+from adsunify.values.exact_json import Json
 
 from .sources import Exchange, Write, exchanges, named, writes
 from .tables import choices, leaves, statuses, unknown_values, wrong_values

@@ -13,12 +13,13 @@ from urllib.parse import parse_qsl, urlsplit
 import jsonschema
 import pytest
 
-from adsunify.connecting import App, Credentials
-from adsunify.network import Account, Found
+from adsunify.adapter.error_rules import rule_for
+from adsunify.adapter.network import Account, Found
+from adsunify.adapter.oauth import App, Credentials
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
 from adsunify.networks.tiktok.native import limits
-from adsunify.outcomes import rule_for
-from adsunify.wire import Json, Request, filled, loads
+from adsunify.values.exact_json import Json, loads
 
 from .sources import Exchange, Write, exchanges, named, plain, writes
 

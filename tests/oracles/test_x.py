@@ -16,13 +16,15 @@ from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from adsunify.connecting import App, Credentials
-from adsunify.network import Account
+from adsunify.adapter.network import Account
+from adsunify.adapter.oauth import App, Credentials
+from adsunify.http.messages import Request, filled
 from adsunify.networks import adapter
 from adsunify.networks.x import native, reads, targeting
 from adsunify.networks.x.native import authorized
 from adsunify.networks.x.reads import TOKEN_SECRET, exchange, request_token
-from adsunify.wire import Json, Request, filled, loads, read
+from adsunify.values.exact_json import Json, loads
+from adsunify.values.json_pointer import read
 
 from .sources import Exchange, Write, exchanges, named, refusals, writes
 from .tables import choices, fitting, statuses, unknown_values

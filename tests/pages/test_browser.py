@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 from attrs import evolve
 
-from adsunify.connecting import challenge
+from adsunify.adapter.oauth import challenge
 from tests.server.served import Served, brief, connect
 
 from .browsing import PASSWORD, email

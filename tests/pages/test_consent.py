@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from adsunify.connecting import challenge
+from adsunify.adapter.oauth import challenge
 from adsunify.service.people import add, found
 from tests.server.served import Served
 

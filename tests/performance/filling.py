@@ -12,8 +12,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, ColumnElement, Connection, Table, and_, func, insert, literal, select, text
 
-from adsunify.operation import Advance, Intent, Receipt
-from adsunify.statuses import Seen
+from adsunify.execution.state import Advance, Intent, Receipt, Seen
 from adsunify.store import deliveries, new_id, operations, reports, schema, webhooks
 from adsunify.store.advance import advance
 from adsunify.store.deliveries import Ended

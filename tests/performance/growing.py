@@ -23,19 +23,19 @@ from sqlalchemy import Connection, text
 
 from adsunify import plan, read_brief
 from adsunify.actor import Actor
-from adsunify.connecting import App
+from adsunify.adapter.oauth import App
 from adsunify.contract import ENDPOINTS, Call
+from adsunify.execution.state import Advance, Intent, Receipt, Seen
+from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
-from adsunify.operation import Advance, Intent, Receipt
+from adsunify.plans.records import Plan
 from adsunify.service import access
 from adsunify.service.dispatch import call
-from adsunify.statuses import Seen
-from adsunify.steps import Plan
 from adsunify.store import deliveries, entities, events, open_store, operations, reports, sessions
 from adsunify.store.advance import advance
 from adsunify.store.deliveries import Ended
 from adsunify.store.operations import Draft
-from adsunify.wire import Request, Response, dumps
+from adsunify.values.exact_json import dumps
 from adsunify_server.app import application
 from adsunify_server.metrics import metrics
 from adsunify_server.pages.visiting import SESSION

@@ -12,17 +12,17 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief, read_brief
+from adsunify.adapter.flows import answered
+from adsunify.adapter.network import Account
 from adsunify.contract import ENDPOINTS, Call
 from adsunify.contract.messages import read_call
-from adsunify.countries import codes
 from adsunify.errors import InvalidInput, LookupNeeded
-from adsunify.money import MICROS, units
-from adsunify.network import Account
+from adsunify.models.brief import CampaignBrief, read_brief
 from adsunify.networks import ADAPTERS
 from adsunify.planning import plan, plan_create
-from adsunify.reading import answered
 from adsunify.store.operations import Draft
+from adsunify.values.countries import codes
+from adsunify.values.money import MICROS, units
 
 from . import floor
 from .measuring import Result, at_most, in_turns, judged, looped, profiled

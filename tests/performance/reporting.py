@@ -11,8 +11,9 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from adsunify.insights import Days, daily
-from adsunify.network import Account
+from adsunify.adapter.insights import Days, daily
+from adsunify.adapter.network import Account
+from adsunify.http.messages import Response
 from adsunify.networks import ADAPTERS
 from adsunify.networks.amazon import reads as amazon
 from adsunify.networks.apple import reads as apple
@@ -26,7 +27,6 @@ from adsunify.networks.reddit import reads as reddit
 from adsunify.networks.snapchat import reads as snapchat
 from adsunify.networks.tiktok import reads as tiktok
 from adsunify.networks.x import reads as x
-from adsunify.wire import Response
 
 from .loops import DAYS, FIRST, LOOPS, ZONE, rows
 from .measuring import Result, at_least, at_most, in_turns, judged, looped, profiled

@@ -22,12 +22,12 @@ import asyncpg
 from attrs import define, field, frozen
 from sqlalchemy import Connection
 
-from adsunify.operation import Advance, Intent, Receipt
+from adsunify.execution.state import Advance, Intent, Receipt
 from adsunify.store import new_id, operations
 from adsunify.store.advance import advance
 from adsunify.store.operations import Draft, Idempotency
 from adsunify.store.statement import EACH, FETCH
-from adsunify.wire import Json
+from adsunify.values.exact_json import Json
 
 from .measuring import Result, at_least, in_turns, judged, not_installed, profiled, unmeasured
 from .processes import databases

@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from attrs import frozen
 
 from adsunify.actor import Actor
-from adsunify.connecting import Credentials
+from adsunify.adapter.oauth import Credentials
+from adsunify.encryption import new_ring
+from adsunify.http.messages import Request
+from adsunify.plans.records import Binding, Output, Plan, Step, planned
 from adsunify.service import access
 from adsunify.service.core import Service
 from adsunify.service.opening import READS, SECRET_KEYS, WRITES, open_service
 from adsunify.service.session import FIELD, sealed_credentials
-from adsunify.steps import Binding, Output, Plan, Step, planned
 from adsunify.store import connections, keys, new_id, operations, people
 from adsunify.store.connections import AccountRecord, FoundAccount
 from adsunify.store.operations import Draft
-from adsunify.vault import new_ring
-from adsunify.wire import Request
 
 from .preparing import NATIVE_IDS
 

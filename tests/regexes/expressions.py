@@ -50,7 +50,7 @@ def _segments() -> Iterable[str]:
 
 
 DYNAMIC: Mapping[tuple[str, str], Callable[[], Iterable[str]]] = {
-    ("adsunify.reading", "one.ids"): _level_ids,
+    ("adsunify.adapter.hierarchy", "one.ids"): _level_ids,
     ("adsunify.contract.endpoint", "self.pattern"): _as_objects,
     ("adsunify_server.logs", "pattern"): _as_objects,
     ("adsunify.sandbox.native", "built"): _segments,

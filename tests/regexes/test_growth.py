@@ -65,4 +65,4 @@ def test_what_is_quadratic_is_seen(pattern: str, searched: bool) -> None:
 def test_the_expressions_are_found() -> None:
     places = {one.place.partition(":")[0] for one in find_expressions()}
     assert len(find_expressions()) > 100
-    assert {"adsunify.evidence", "adsunify.networks.meta.native", "adsunify_server.logs"} <= places
+    assert {"adsunify.http.redaction", "adsunify.networks.meta.native", "adsunify_server.logs"} <= places

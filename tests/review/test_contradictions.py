@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.wire import Response
+from adsunify.http.messages import Response
 from tests.executor.driving import batch, create, plan, play
 
 SAYS = {401: {}, 429: {}, 400: {"error": {"code": "bad"}}, 403: {"error": {"code": "slow"}}, 409: {}, 302: {}}

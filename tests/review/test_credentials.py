@@ -11,7 +11,8 @@ import pytest
 from attrs import evolve, frozen
 
 from adsunify.actor import Actor, Role
-from adsunify.connecting import Credentials
+from adsunify.adapter.oauth import Credentials
+from adsunify.encryption import new_ring
 from adsunify.errors import Forbidden, ProviderError
 from adsunify.service import connections as connecting
 from adsunify.service import session as sessions
@@ -20,7 +21,6 @@ from adsunify.service.opening import open_service
 from adsunify.service.session import Session, sealed_credentials
 from adsunify.store import connections, people, sealed
 from adsunify.store.connections import FoundAccount
-from adsunify.vault import new_ring
 from tests.transport.server import Connection, serving
 
 

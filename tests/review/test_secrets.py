@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 from attrs import evolve
 
+from adsunify.adapter.error_rules import failure
 from adsunify.errors import RequestNotSent
-from adsunify.evidence import response_kept, text_kept
+from adsunify.execution.redaction import response_kept
+from adsunify.http.messages import Request, Response
+from adsunify.http.redaction import text_kept
 from adsunify.networks import adapter
-from adsunify.outcomes import failure
-from adsunify.problems import described
-from adsunify.wire import Request, Response, dumps
+from adsunify.problem_details import described
+from adsunify.values.exact_json import dumps
 from tests.transport.server import OK, WRITE, answering, send, serving
 
 TOKEN = "EAABsbCS1iHgBO7rZCxq4ZAcd1z8"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adsunify.operation import REVIEW_MILLISECONDS, Advance, progress
+from adsunify.execution.state import REVIEW_MILLISECONDS, Advance, progress
 from adsunify.store import connections
 from adsunify.store.attempts import receipts
 from tests.store.world import LEASE, World, intent, receipt

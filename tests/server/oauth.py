@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import httpx
 from attrs import frozen
 
-from adsunify.connecting import challenge
+from adsunify.adapter.oauth import challenge
 from adsunify.service import agents
 
 from .served import Served

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from adsunify.actor import Actor
-from adsunify.brief import CampaignBrief
+from adsunify.models.brief import CampaignBrief
 from adsunify.networks import ADAPTERS
 from adsunify.service import campaigns, operations
 from adsunify.service.core import Service

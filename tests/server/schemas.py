@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
-from adsunify.problems import CODES
+from adsunify.problem_details import CODES
 
 PREFIX = "/api/v1/ads"
 

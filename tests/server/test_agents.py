@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from adsunify.contract import ENDPOINTS
-from adsunify.validation import WireModel
+from adsunify.models.base import WireModel
 from adsunify_mcp import protocol
 from adsunify_mcp.protocol import NEWEST, VERSIONS
 from adsunify_mcp.search import UNREACHABLE

@@ -14,7 +14,7 @@ from sqlalchemy import update
 
 from adsunify.client import AsyncAds
 from adsunify.errors import AdsunifyError
-from adsunify.executor import Limits
+from adsunify.execution.executor import Limits
 from adsunify.networks import ADAPTERS
 from adsunify.store import connections, people, sealed
 from adsunify.store.schema import operations

@@ -15,9 +15,9 @@ from adsunify.contract import ENDPOINTS
 from adsunify.contract.endpoint import operation_id
 from adsunify.errors import AdsunifyError, OperationError
 from adsunify.networks import ADAPTERS
-from adsunify.problems import CODES
+from adsunify.problem_details import CODES
 from adsunify.service.dispatch import EXTRA_VALIDATIONS, USE_CASES
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 from adsunify_mcp import search
 from adsunify_mcp.tools import TOOLS
 from adsunify_server.openapi import document

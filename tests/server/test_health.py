@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from adsunify.errors import StoreError
-from adsunify.problems import CODES
+from adsunify.problem_details import CODES
 from adsunify.store.migrate import HEAD
 from adsunify_server import health
 

@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 import pytest
 import pytest_asyncio
 
-from adsunify.insights import NO_CAMPAIGNS, QUIET_DAYS, UNKNOWN_DAYS, DateRange
+from adsunify.adapter.insights import NO_CAMPAIGNS, QUIET_DAYS, UNKNOWN_DAYS, DateRange
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.schedule import months_before
 from adsunify.service.accounts import MOST_DAYS
+from adsunify.values.dates import months_before
 
 from .served import Served, brief
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, RateLimited
-from adsunify.problems import described, error_from
+from adsunify.problem_details import described, error_from
 from adsunify.service import agents
 from adsunify.service.limiting import MINUTE, Buckets, Limiting, Rates, Standing, network, source
 from adsunify.service.opening import PROXIES, READS, WRITES, open_service

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from adsunify.actor import Actor
-from adsunify.executor import Ending
+from adsunify.execution.executor import Ending
 from adsunify.service import execution
 from adsunify.service.core import Service
 

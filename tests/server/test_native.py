@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 from .served import NEVER, Served, brief
 

@@ -12,7 +12,7 @@ from attrs import evolve
 from sqlalchemy import update
 
 from adsunify.errors import StoreError
-from adsunify.executor import KillPoint, Limits
+from adsunify.execution.executor import KillPoint, Limits
 from adsunify.networks import ADAPTERS
 from adsunify.service import execution
 from adsunify.store.advance import advance

@@ -15,7 +15,7 @@ import pytest
 import pytest_asyncio
 
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 from .served import Served, served
 from .test_native import LEVELS, PATHS, highest_levels, levels, made, networks

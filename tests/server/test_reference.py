@@ -14,8 +14,8 @@ from adsunify.contract import ENDPOINTS, Call, Endpoint
 from adsunify.contract.endpoint import ERROR_STATUSES
 from adsunify.contract.messages import read_call
 from adsunify.errors import InvalidInput
-from adsunify.problems import CODES
-from adsunify.wire import dumps
+from adsunify.problem_details import CODES
+from adsunify.values.exact_json import dumps
 from adsunify_server.examples import sample
 from tests.pages.browsing import Page
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from adsunify import Account, InvalidInput, countries, plan, read_brief
+from adsunify import Account, InvalidInput, plan, read_brief
 from adsunify.networks import ADAPTERS
+from adsunify.values import countries
 
 from .served import NEVER, PREFIX, Served, brief
 

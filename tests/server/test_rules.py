@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from adsunify.networks import ADAPTERS, adapter
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 from tests.networks.test_edit_members import NATIVE_AMOUNTS
 
 from .served import Served, brief

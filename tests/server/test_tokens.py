@@ -10,13 +10,13 @@ import pytest
 from sqlalchemy import Connection, select
 
 from adsunify.errors import StoreError
+from adsunify.http.messages import Request, filled
 from adsunify.networks import ADAPTERS
 from adsunify.service import accounts, session
 from adsunify.service.opening import open_service
 from adsunify.service.session import Session
 from adsunify.store import Clock, connections
 from adsunify.store.schema import secrets
-from adsunify.wire import Request, filled
 
 from .served import RING, Served, brief, connect
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from random import Random
 
-from adsunify.network import ErrorRule, Found, ItemAnswer, Login, Network, Unit
-from adsunify.steps import Binding, Items, Output, Overlay, Plan, Promise, Step, planned
-from adsunify.wire import Request, Response, identifier, read, text
+from adsunify.adapter.network import ErrorRule, Found, ItemAnswer, Login, Network, Unit
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Binding, Items, Output, Overlay, Plan, Promise, Step, planned
+from adsunify.values.json_pointer import identifier, read, text
 
 HOST = "simulated.example"
 ID_BASE = 7_000_000

@@ -11,9 +11,9 @@ from random import Random
 from attrs import define
 
 from adsunify.errors import RequestNotSent
-from adsunify.executor import Answer, Commit, Effect, Ending, Limits, RenewToken, Send, execute
-from adsunify.operation import LEASE_MILLISECONDS, Advance, Advanced, Receipt
-from adsunify.steps import Plan, Step
+from adsunify.execution.executor import Answer, Commit, Effect, Ending, Limits, RenewToken, Send, execute
+from adsunify.execution.state import LEASE_MILLISECONDS, Advance, Advanced, Receipt
+from adsunify.plans.records import Plan, Step
 
 from .plans import NETWORK
 from .world import Broken, Clock, Provider, Store

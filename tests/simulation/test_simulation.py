@@ -8,11 +8,11 @@ from collections.abc import Callable
 import pytest
 from attrs import evolve
 
-from adsunify import executor, outcomes
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.operation import Intent, ItemReceipt, Progress
-from adsunify.outcomes import Ambiguous, Applied, Throttled
-from adsunify.steps import Step
+from adsunify.execution import executor, outcomes
+from adsunify.execution.outcomes import Ambiguous, Applied, Throttled
+from adsunify.execution.state import Intent, ItemReceipt, Progress
+from adsunify.plans.records import Step
 from tests.simulation import world
 from tests.simulation.__main__ import main
 from tests.simulation.work import plans, scenario, work

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from random import Random
 
-from adsunify.steps import Plan
+from adsunify.plans.records import Plan
 
 from .plans import plan
 from .scenario import Scenario

@@ -8,7 +8,7 @@ from typing import Any
 from attrs import define, field
 
 from adsunify.errors import RequestNotSent, ResponseLost
-from adsunify.operation import (
+from adsunify.execution.state import (
     LEASE_MILLISECONDS,
     REVIEW_MILLISECONDS,
     Advance,
@@ -22,8 +22,9 @@ from adsunify.operation import (
     progress,
     transition,
 )
-from adsunify.steps import Plan, Step
-from adsunify.wire import Request, Response, read
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Plan, Step
+from adsunify.values.json_pointer import read
 
 from .plans import ID_BASE
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from adsunify.actor import Actor
 from adsunify.errors import OperationError
-from adsunify.operation import Advance
+from adsunify.execution.state import Advance
 from adsunify.store import Store, open_store, operations
 from adsunify.store.advance import advance
-from adsunify.wire import dumps
+from adsunify.values.exact_json import dumps
 
 from .world import intent
 

@@ -25,6 +25,7 @@ from attrs import asdict, define, field, frozen
 from sqlalchemy import Connection, insert, select
 
 from adsunify.actor import Actor
+from adsunify.encryption import KeyRing, Place, new_ring, open_, seal
 from adsunify.errors import VaultError
 from adsunify.sandbox import sandbox
 from adsunify.service import access, connections
@@ -33,7 +34,6 @@ from adsunify.service.opening import SANDBOX_URL, SECRET_KEYS, open_service
 from adsunify.store import Store, keys, new_id, open_store, people, sealed
 from adsunify.store.schema import accounts, secrets
 from adsunify.store.schema import connections as connections_table
-from adsunify.vault import KeyRing, Place, new_ring, open_, seal
 from tests.postgres import execute
 
 PREFIX = "/api/v1/ads"

@@ -11,15 +11,14 @@ from attrs import evolve
 
 from adsunify.actor import Actor
 from adsunify.errors import NotFound
-from adsunify.evidence import LONGEST_ID
-from adsunify.operation import REVIEW_MILLISECONDS, Advance, Receipt, progress
-from adsunify.statuses import Created, Seen
+from adsunify.execution.redaction import LONGEST_ID
+from adsunify.execution.state import REVIEW_MILLISECONDS, Advance, Created, Receipt, Seen, progress
 from adsunify.store import connections, keys, operations, people, sessions
 from adsunify.store.advance import advance
 from adsunify.store.attempts import open_intent, receipts, withdraw
 from adsunify.store.clock import AHEAD
 from adsunify.store.events import latest, of_operation
-from adsunify.wire import loads
+from adsunify.values.exact_json import loads
 
 from .world import LEASE, START, World, intent, other_credential, plan_of, receipt
 

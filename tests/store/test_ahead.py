@@ -10,7 +10,7 @@ from attrs import evolve
 from sqlalchemy import BigInteger, Connection, select
 
 from adsunify.errors import StoreError
-from adsunify.operation import Advance
+from adsunify.execution.state import Advance
 from adsunify.store import Clock, ahead, deliveries, keys, open_store, operations, schema, sessions, webhooks
 from adsunify.store import clock as clock_module
 from adsunify.store.ahead import EVIDENCE, EXPIRY, LONGEST

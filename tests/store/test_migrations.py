@@ -19,8 +19,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, inspect, text
 
 from adsunify.errors import StoreError
-from adsunify.operation import Advance
-from adsunify.statuses import Created
+from adsunify.execution.state import Advance, Created
 from adsunify.store import migrate, open_store, operations
 from adsunify.store.advance import advance
 from adsunify.store.operations import Draft

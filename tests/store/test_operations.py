@@ -13,7 +13,7 @@ from sqlalchemy import Connection, text, update
 
 from adsunify.actor import Actor
 from adsunify.errors import Conflict, Forbidden, NotFound, OperationError
-from adsunify.operation import REVIEW_MILLISECONDS, TRANSITIONS, Advance
+from adsunify.execution.state import REVIEW_MILLISECONDS, TRANSITIONS, Advance
 from adsunify.store import operations, schema
 from adsunify.store.attempts import attempts_of
 from adsunify.store.events import of_operation

@@ -10,12 +10,11 @@ import pytest
 from sqlalchemy import Connection, text
 
 from adsunify.errors import Conflict, StoreError
-from adsunify.operation import Advance
-from adsunify.statuses import Created
+from adsunify.execution.state import Advance, Created
 from adsunify.store import Clock, Store, consents, open_store, operations, reports
 from adsunify.store.advance import advance
 from adsunify.store.operations import Draft, Idempotency, Prepared
-from adsunify.wire import loads
+from adsunify.values.exact_json import loads
 
 from .world import LEASE, PLAN, World, intent, receipt
 

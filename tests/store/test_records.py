@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from adsunify.actor import Actor
 from adsunify.errors import Forbidden, NotFound
-from adsunify.statuses import Seen
+from adsunify.execution.state import Seen
 from adsunify.store import Store, connections, consents, entities, events, keys, new_id, people, reports, sealed
 from adsunify.store.connections import FoundAccount
 from adsunify.store.keys import KeyRecord, LastUsed

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from adsunify.encryption import KeyRing, Place, open_, resealed, seal
 from adsunify.errors import InvalidInput, VaultError
 from adsunify.service import cursors
 from adsunify.service.cursors import Position
 from adsunify.service.rotating import rotate
 from adsunify.store import Store, consents, sealed
-from adsunify.vault import KeyRing, Place, open_, resealed, seal
 
 from .rotation import rehearse
 from .world import World

@@ -11,8 +11,8 @@ from attrs import evolve
 from sqlalchemy import Connection, func, select, text
 
 from adsunify.errors import Conflict, StoreError
-from adsunify.marks import Mark
-from adsunify.steps import of_operation as marked
+from adsunify.plans.marks import Mark
+from adsunify.plans.records import of_operation as marked
 from adsunify.store import Store, open_store, operations, webhooks
 from adsunify.store.events import of_operation
 from adsunify.store.operations import Draft, Idempotency, Prepared

@@ -7,15 +7,15 @@ from typing import Any
 from attrs import define, evolve
 
 from adsunify.actor import Actor
-from adsunify.operation import Advance, Advanced, Intent, Receipt
-from adsunify.steps import Plan, Risk, Step, planned
+from adsunify.execution.state import Advance, Advanced, Intent, Receipt
+from adsunify.http.messages import Request
+from adsunify.plans.records import Plan, Risk, Step, planned
 from adsunify.store import Clock, Store, connections, new_id, operations, people
 from adsunify.store.advance import advance
 from adsunify.store.attempts import Attempt, attempts
 from adsunify.store.connections import AccountRecord, FoundAccount
 from adsunify.store.events import of_operation
 from adsunify.store.operations import Draft, OperationRecord
-from adsunify.wire import Request
 
 START = 1_800_000_000_000
 LEASE = 30_000

@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 
 from attrs import define, field
 
+from adsunify.http.messages import Request, Response
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Request, Response
 
 Script = Callable[["Connection"], Awaitable[None]]
 

@@ -10,8 +10,8 @@ import pytest
 from attrs import evolve
 
 from adsunify.errors import ResponseLost
+from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Request
 
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving
 

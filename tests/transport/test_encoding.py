@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adsunify.http.encoding import encode_body
+from adsunify.http.messages import Encoding, Request
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Encoding, Request
 
 from .server import HOST, OK, answer, answering, serving
 

@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 
 from adsunify.errors import InvalidInput, RequestNotSent
 from adsunify.http import safe_fetch as module
+from adsunify.http.messages import Request
 from adsunify.http.safe_fetch import Destination, FetchError, checked_address, destination, fetch, public
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Request
 
 from .certificates import Authority
 from .server import HOST, Connection, answer, answering, serving

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import pytest
 
-from adsunify import reading
+from adsunify.adapter import flows
+from adsunify.adapter.flows import run_flow_async
 from adsunify.errors import ProviderError, ProviderUnreadable, RequestNotSent, ResponseLost
+from adsunify.http.messages import Flow, Request, Response, Wait
 from adsunify.http.transport import HttpTransport
-from adsunify.reading import run_flow_async
-from adsunify.wire import Flow, Request, Response, Wait
 
 from .server import HOST, answer, answering, serving
 
@@ -110,7 +110,7 @@ async def test_a_list_that_does_not_end_is_given_up(
     size: int, seconds: float, pages: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After 64 MiB in all, or its time; also where the flow would handle a failure."""
-    monkeypatch.setattr(reading, "FLOW_SECONDS", seconds)
+    monkeypatch.setattr(flows, "FLOW_SECONDS", seconds)
     asked = 0
 
     async def page(request: Request) -> Response:

@@ -16,8 +16,8 @@ from attrs import evolve
 
 from adsunify.errors import InvalidInput, RequestNotSent, ResponseLost
 from adsunify.http import backend, transport
+from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Request
 
 from .certificates import Authority
 from .server import HOST, OK, READ, WRITE, Connection, answer, answering, send, serving

@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adsunify import wire
-from adsunify.brief import CampaignBrief, Creative, read_brief
-from adsunify.countries import codes
 from adsunify.errors import InvalidInput
+from adsunify.models.brief import CampaignBrief, Creative, read_brief
+from adsunify.values import exact_json
+from adsunify.values.countries import codes
 
 START = "2027-03-01T08:00:00+01:00"
 BRIEF: dict[str, Any] = {
@@ -45,7 +45,7 @@ def brief(path: str = "", value: Any = None) -> dict[str, Any]:
 
 def forms(value: dict[str, Any]) -> tuple[Any, ...]:
     """The same brief in the three forms in which it may come."""
-    text = wire.dumps(value)
+    text = exact_json.dumps(value)
     return value, text, text.encode()
 
 
@@ -67,7 +67,7 @@ def test_defaults():
 def test_a_member_is_named_once(path: str):
     """The first value would be read by some, the last by others, and one of them is no budget that was reviewed."""
     name = path.rpartition(".")[2]
-    text = wire.dumps(BRIEF).replace(f'"{name}":', f'"{name}":"1","{name}":', 1)
+    text = exact_json.dumps(BRIEF).replace(f'"{name}":', f'"{name}":"1","{name}":', 1)
     for form in (text, text.encode()):
         assert issues(form) == [(path, "repeated")]
     with pytest.raises(ValidationError):
@@ -389,7 +389,7 @@ def test_numbers_in_native_targeting_are_exact(literal, number):
         read = read_brief(form)
         found = read.targeting.native["a"][0]["b"]
         assert (found, type(found)) == (number, type(number))
-        assert wire.loads(wire.dumps(read.to_json())) == wire.loads(text) | {"platform": {}}
+        assert exact_json.loads(exact_json.dumps(read.to_json())) == exact_json.loads(text) | {"platform": {}}
         assert CampaignBrief.model_validate_json(form) == read
 
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adsunify.errors import ProviderUnreadable
-from adsunify.insights import (
+from adsunify.adapter.insights import (
     METRICS,
     QUIET_DAYS,
     UNKNOWN_DAYS,
@@ -25,8 +24,9 @@ from adsunify.insights import (
     daily,
     totals,
 )
-from adsunify.network import Metric
-from adsunify.reporting import days
+from adsunify.adapter.network import Metric
+from adsunify.adapter.reports import days
+from adsunify.errors import ProviderUnreadable
 
 ONE, TWO, THREE, FOUR = (date(2027, 3, day) for day in (1, 2, 3, 4))
 COVERAGE = Coverage(ONE, THREE, "Europe/Berlin")

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adsunify import money
-from adsunify.currencies import EXPONENTS, exponent
 from adsunify.errors import InvalidInput
-from adsunify.money import MICROS, changed, exact, major, multiple_of, units, written
+from adsunify.values import money
+from adsunify.values.currencies import EXPONENTS, exponent
+from adsunify.values.money import MICROS, changed, exact, major, multiple_of, units, written
 
 OFFSETS = (1, 5, 100, 1_000, 10_000, MICROS)
 CURRENCIES = sorted(code for code, digits in EXPONENTS.items() if digits is not None)

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adsunify import schedule
 from adsunify.errors import InvalidInput
-from adsunify.schedule import Digits, held, instant, local_days, midnight, utc_text, windows, zone
+from adsunify.values import dates
+from adsunify.values.dates import Digits, held, instant, local_days, midnight, utc_text, windows, zone
 
 unhurried = settings(deadline=None)
 ZONES = ("UTC", "America/New_York", "Europe/Berlin", "Asia/Kolkata", "Pacific/Apia", "Africa/Cairo", "America/Havana")
@@ -79,7 +79,7 @@ def test_the_pattern_knows_the_calendar(year, month, day):
         exists = True
     except ValueError:
         exists = False
-    assert (re.match(schedule.INSTANT, f"{year:04}-{month:02}-{day:02}T00:00:00Z") is not None) is exists
+    assert (re.match(dates.INSTANT, f"{year:04}-{month:02}-{day:02}T00:00:00Z") is not None) is exists
 
 
 @pytest.mark.parametrize(

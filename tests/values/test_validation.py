@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 from pydantic import Field
 
-from adsunify.brief import CampaignBrief
-from adsunify.change import EditBody
 from adsunify.errors import InvalidInput
-from adsunify.validation import FreeForm, Maybe, WireModel, read
+from adsunify.models.base import FreeForm, Maybe, WireModel, read
+from adsunify.models.brief import CampaignBrief
+from adsunify.models.edit import EditBody
 
 ACCOUNT = "01934f5c-7c0e-7000-8000-000000000001"
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adsunify.wire import canonical, dumps, json_bytes
+from adsunify.values.exact_json import canonical, dumps, json_bytes
 
 TEXT = st.text(st.characters(exclude_categories=()))  # halves of characters too
 VALUES = st.recursive(

@@ -12,8 +12,8 @@ import pytest
 import adsunify
 from adsunify.errors import RequestNotSent, ResponseLost
 from adsunify.http import safe_fetch, transport
+from adsunify.http.messages import Request
 from adsunify.http.transport import HttpTransport
-from adsunify.wire import Request
 
 from .test_destinations import NOT_PUBLIC, PUBLIC, Names, guarded
 

@@ -10,13 +10,15 @@ from functools import cache
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, ItemAnswer, Level, Unit, currency_of, timezone_of
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, timezone_of
-from adsunify.schedule import local_days
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, read, text
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Step
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import local_days
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, read, text
 
 CODE = "amazon"
 VERSION = "Sponsored Products v3"

@@ -6,14 +6,17 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from functools import cache
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, local_time, risk_of
-from adsunify.edits import check_edit
+from adsunify.adapter.edit_members import check_edit
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import ask, settled
+from adsunify.adapter.network import Account, Level, level, native_amount, timezone_of
+from adsunify.adapter.settings import local_time
 from adsunify.errors import Issue, refuse, refused
-from adsunify.network import Account, Level, level, native_amount, timezone_of
-from adsunify.reading import ask, settled
-from adsunify.steps import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, put, rows, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Binding, Change, Items, Kind, Outputs, Plan, Risk, Step, planned
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import put, rows, text
 
 from . import reads
 from .native import (

@@ -8,40 +8,22 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
-from adsunify.editing import local_time
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import ask, pages, settled
+from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, check_query, nest
+from adsunify.adapter.insights import Coverage, DateRange, Days, Insights, Pending
+from adsunify.adapter.network import Account, Level, Metric, level
+from adsunify.adapter.oauth import App, Credentials, bearer, challenge, token_request, trusted
+from adsunify.adapter.reports import days, downloaded, joint, separate
+from adsunify.adapter.settings import local_time
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
-from adsunify.network import Account, Level, Metric, level
-from adsunify.outcomes import failure
-from adsunify.reading import (
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    pages,
-    settled,
-)
-from adsunify.reporting import days, downloaded, joint, separate
-from adsunify.schedule import windows
-from adsunify.steps import Kind
-from adsunify.wire import (
-    Flow,
-    Json,
-    Request,
-    Response,
-    ident,
-    need,
-    read,
-    rows,
-    text,
-)
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, need, read, rows, text
 
 from .native import (
     BROAD_MATCH,
@@ -82,7 +64,7 @@ _DUPLICATE = re.compile(r"duplicate of\s*:\s*([0-9A-Za-z-]{1,100})").search
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page of Login with Amazon."""
-    return connecting.authorize_url(
+    return oauth.authorize_url(
         CONSENT,
         client_id=app.client_id,
         scope=PERMISSION,
@@ -108,12 +90,12 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         client_secret=app.client_secret,
         code_verifier=verifier,
     )
-    return (yield from connecting.exchange(NETWORK, request, now))
+    return (yield from oauth.exchange(NETWORK, request, now))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token stays the same and does not expire."""
-    return (yield from connecting.renewed(NETWORK, TOKEN, app, credentials, now))
+    return (yield from oauth.renewed(NETWORK, TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
@@ -173,7 +155,7 @@ def tree(account: Account) -> Flow[Tree]:
     nodes: list[Entity] = []
     for one in LEVELS:
         for response in (yield from pages(NETWORK, listed(account, one, _states(*LIVE)), _following)):
-            nodes.extend(reading.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
+            nodes.extend(hierarchy.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
     return Tree(nest(nodes))
 
 
@@ -196,7 +178,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     problem = failure(NETWORK, response)
     if problem is not None:
         raise problem
-    found = tuple(reading.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
+    found = tuple(hierarchy.entity(one, native) for native in rows(response.body, f"/{collection(one)}"))
     return Page(found, next_token(response))
 
 
@@ -204,7 +186,7 @@ def _one(account: Account, one: Level, entity_id: str) -> Flow[Entity]:
     body = _states(*FILTERS) | {id_filter(one): {"include": [entity_id]}, "includeExtendedDataFields": True}
     response = yield from ask(NETWORK, listed(account, one, body))
     for native in rows(response.body, f"/{collection(one)}"):
-        found = reading.entity(one, native)
+        found = hierarchy.entity(one, native)
         if found.id == entity_id:
             return found
     raise ProviderNotFound(f"Amazon Ads has no {one.native} {entity_id} in this profile.")
@@ -335,7 +317,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

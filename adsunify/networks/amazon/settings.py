@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from adsunify.adapter.network import Account, EditMember, Entity, Setting
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Setting
-from adsunify.statuses import KINDS
-from adsunify.steps import Kind
-from adsunify.wire import Json, read, text
+from adsunify.execution.status_updates import KINDS
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from .native import (
     AD_GROUP_NAME,

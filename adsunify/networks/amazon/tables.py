@@ -14,10 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads, start_issues
-from adsunify.errors import InvalidInput, Issue
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, start_issues
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -32,8 +30,12 @@ from adsunify.network import (
     Template,
     timezone_of,
 )
-from adsunify.schedule import zone
-from adsunify.wire import Json, Request, Response, text
+from adsunify.errors import InvalidInput, Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.dates import zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import text
 
 from .native import (
     ARCHIVED,

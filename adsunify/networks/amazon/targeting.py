@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from adsunify.brief import Keyword
-from adsunify.network import Account
-from adsunify.wire import Json, Request, Response, rows
+from adsunify.adapter.network import Account
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import Keyword
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import rows
 
 from .native import posted
 

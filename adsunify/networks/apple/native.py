@@ -8,11 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from adsunify.adapter.network import Account, Found, ItemAnswer, Level, Unit, currency_of
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
-from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of
-from adsunify.schedule import instant
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, identifier, json_bytes, need, read, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Step
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json, json_bytes
+from adsunify.values.json_pointer import identifier, need, read, rows, text
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey

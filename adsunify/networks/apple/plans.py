@@ -7,14 +7,30 @@ from datetime import datetime
 
 from attrs import evolve
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of, settings_of
-from adsunify.edits import check_edit
+from adsunify.adapter.edit_members import check_edit
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import maybe, settled
+from adsunify.adapter.network import Account, Level, level, native_amount
+from adsunify.adapter.settings import settings_of
 from adsunify.errors import InvalidInput, Issue, refuse, refused
-from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import maybe, settled
-from adsunify.steps import Action, Binding, Change, Items, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, put, read, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import (
+    Action,
+    Binding,
+    Change,
+    Items,
+    Kind,
+    Output,
+    Outputs,
+    Plan,
+    Promise,
+    Risk,
+    Step,
+    planned,
+)
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import put, read, text
 
 from . import native as apple
 from . import reads

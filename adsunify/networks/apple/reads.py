@@ -7,9 +7,16 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, token_request, trusted
-from adsunify.editing import local_time
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import ask, pages, settled
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest
+from adsunify.adapter.insights import Coverage, Days, Insights
+from adsunify.adapter.network import Account, Level, level
+from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter.reports import days
+from adsunify.adapter.settings import local_time
 from adsunify.errors import (
     Issue,
     PermissionRefused,
@@ -18,26 +25,10 @@ from adsunify.errors import (
     refuse,
     refused,
 )
-from adsunify.insights import Coverage, Days, Insights
-from adsunify.network import Account, Level, level
-from adsunify.outcomes import failure
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    pages,
-    settled,
-)
-from adsunify.reporting import days
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, ident, read, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, read, rows, text
 
 from . import native as apple
 from .tables import AD_GROUP, CAMPAIGN, KEYWORD, LEVELS, METRICS, NETWORK, offset_of
@@ -64,12 +55,12 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
     refuse(Issue(name, "required", "Apple Ads needs it to connect.") for name in GIVEN if not answer.get(name))
     apple.private_key(answer["privateKey"])
     given = {name: answer[name] for name in GIVEN}
-    return (yield from connecting.exchange(NETWORK, _token(given, now), now, Credentials("", extras=given)))
+    return (yield from oauth.exchange(NETWORK, _token(given, now), now, Credentials("", extras=given)))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """Another token, asked for with the key again: there is no refresh token."""
-    return (yield from connecting.exchange(NETWORK, _token(credentials.extras, now), now, credentials))
+    return (yield from oauth.exchange(NETWORK, _token(credentials.extras, now), now, credentials))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
@@ -136,7 +127,7 @@ def _rows(request: Request) -> Flow[list[Mapping[str, Json]]]:
 
 
 def _entity(one: Level, native: Mapping[str, Json]) -> Entity:
-    found = reading.entity(one, native)
+    found = hierarchy.entity(one, native)
     return evolve(found, status="deleted") if native.get("deleted") is True else found
 
 
@@ -285,7 +276,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import misplaced_end
+from adsunify.adapter.edits import misplaced_end
+from adsunify.adapter.network import Account, EditMember, Entity, Setting, words
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Setting, words
-from adsunify.schedule import held
-from adsunify.statuses import KINDS
-from adsunify.steps import Kind
-from adsunify.wire import Json, read, text
+from adsunify.execution.status_updates import KINDS
+from adsunify.plans.records import Kind
+from adsunify.values.dates import held
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as apple
 from .targeting import COUNTRIES, INCLUDE, kind_of, not_native

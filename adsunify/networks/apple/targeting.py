@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.brief import CampaignBrief, Keyword
-from adsunify.edits import identities, targeted
+from adsunify.adapter.edit_members import identities, targeted
+from adsunify.adapter.network import words
 from adsunify.errors import refused
-from adsunify.network import words
-from adsunify.steps import Change, Kind
-from adsunify.wire import Json, read
+from adsunify.models.brief import CampaignBrief, Keyword
+from adsunify.plans.records import Change, Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
 
 from .native import SUPPLY
 

@@ -9,11 +9,13 @@ from urllib.parse import quote, urlencode
 
 from attrs import evolve
 
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, Level, Unit, currency_of, words
 from adsunify.errors import refused
-from adsunify.network import Account, Found, Level, Unit, currency_of, words
-from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, identifier, need, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import instant, utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, need, rows, text
 
 CODE = "chatgpt"
 VERSION = "v1"

@@ -8,14 +8,15 @@ from functools import partial
 
 from attrs import evolve
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, require_change, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, require_change, risk_of
+from adsunify.adapter.flows import settled
+from adsunify.adapter.network import Account, Level, level, native_amount
 from adsunify.errors import Issue, LookupNeeded, ProviderError, ProviderNotFound, refuse, refused
-from adsunify.marks import Mark
-from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import settled
-from adsunify.steps import (
+from adsunify.http.messages import Encoding, Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.marks import Mark
+from adsunify.plans.records import (
     Action,
     Binding,
     Change,
@@ -29,7 +30,7 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Encoding, Flow, Json, Request
+from adsunify.values.exact_json import Json
 
 from . import native as openai
 from .reads import entity

@@ -9,30 +9,20 @@ from urllib.parse import quote
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage, CatalogRow
+from adsunify.adapter.flows import MAX_PAGES, ask, pages, settled
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query
+from adsunify.adapter.insights import Coverage, Days, Figure, Insights, daily
+from adsunify.adapter.network import Account, Level, level, timezone_of
+from adsunify.adapter.oauth import App, Credentials, trusted
+from adsunify.adapter.reports import day, days
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Figure, Insights, daily
-from adsunify.network import Account, Level, level, timezone_of
-from adsunify.reading import (
-    FILTER_PAGES,
-    MAX_PAGES,
-    CatalogPage,
-    CatalogRow,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    pages,
-    settled,
-)
-from adsunify.reporting import day, days
-from adsunify.schedule import windows, zone
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, dumps, ident, need, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows, zone
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import ident, need, rows, text
 
 from . import native as openai
 from .tables import AD, AD_GROUP, CAMPAIGN, CONVERSION_METRICS, METRICS, NETWORK, STATIC
@@ -51,7 +41,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         if name != "apiKey":
             raise refused(name, "not_supported", "ChatGPT Ads takes the API key only.")
     credentials = Credentials(key)
-    yield from ask(NETWORK, connecting.bearer(evolve(openai.get("ad_account"), signed=False), credentials))
+    yield from ask(NETWORK, oauth.bearer(evolve(openai.get("ad_account"), signed=False), credentials))
     return credentials
 
 
@@ -95,7 +85,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 def _all(one: Level, parent_id: str | None) -> Flow[list[Entity]]:
     """A level below one parent, to its last page."""
     answers = yield from pages(NETWORK, openai.listed(one, parent_id, openai.LARGEST_PAGE), openai.following)
-    return [reading.entity(one, native, parent_id) for answer in answers for native in openai.data(answer)]
+    return [hierarchy.entity(one, native, parent_id) for answer in answers for native in openai.data(answer)]
 
 
 def tree(account: Account) -> Flow[Tree]:
@@ -150,7 +140,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
             request = openai.listed(one, owner, openai.LARGEST_PAGE if filtered else room, after)
             response = yield from ask(NETWORK, request)
             asked += 1
-            listed = [reading.entity(one, native, owner) for native in openai.data(response)]
+            listed = [hierarchy.entity(one, native, owner) for native in openai.data(response)]
             fitting = [row for row in listed if _wanted(row, query)]
             found += fitting[:room]
             if len(fitting) > room:  # the rest of the page is read again
@@ -179,7 +169,7 @@ def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     native = need(response.body, "", one.native)
     if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"The {one.native} is no object.")
-    found = reading.entity(one, native)
+    found = hierarchy.entity(one, native)
     if found.id != entity_id:
         raise ProviderUnreadable(f"OpenAI answered another {one.native} than the one that was asked for.")
     return found
@@ -332,7 +322,7 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
         listed = [CatalogRow(name, name, {"id": name}) for name in openai.PLATFORMS if search.casefold() in name]
         return CatalogPage(tuple(listed))
     try:
-        return (yield from reading.catalog(NETWORK, account, resource, query))
+        return (yield from catalogs.catalog(NETWORK, account, resource, query))
     except ProviderNotFound:
         if resource != "pixels":
             raise
@@ -341,4 +331,4 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:
     """The API key. It belongs to one account, so that no header names one."""
-    return connecting.bearer(request, credentials) if trusted(NETWORK, request) else request
+    return oauth.bearer(request, credentials) if trusted(NETWORK, request) else request

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import Edit, misplaced_end
+from adsunify.adapter.edits import Edit, misplaced_end
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, counted
 from adsunify.errors import Issue, refused
-from adsunify.money import major
-from adsunify.network import Account, EditMember, Entity, Period, Setting, counted
-from adsunify.refusals import is_web_address
-from adsunify.wire import Json, read
+from adsunify.models.error_messages import is_web_address
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read
+from adsunify.values.money import major
 
 from . import native as openai
 from .targeting import kind_of

@@ -14,10 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads
-from adsunify.errors import InvalidInput, Issue, refused
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -33,7 +31,11 @@ from adsunify.network import (
     whole_units,
     words,
 )
-from adsunify.wire import Columns, Json, Request
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.http.messages import Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import Columns
 
 from . import native as openai
 from .settings import EDITS, SETTINGS, wrong_body, wrong_title, wrong_url

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from adsunify.brief import CampaignBrief
-from adsunify.edits import targeted
+from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.flows import pages
+from adsunify.adapter.network import Network
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Network
-from adsunify.reading import pages
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, ident, read, rows, text
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, read, rows, text
 
 from . import native as openai
 

@@ -9,14 +9,16 @@ from functools import lru_cache
 
 from attrs import field, frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, ItemAnswer, Unit, currency_of, timezone_of
 from adsunify.errors import refused
-from adsunify.money import MICROS
-from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, timezone_of
-from adsunify.schedule import local_days
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, found_at, read, text
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Step
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import local_days
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, read, text
+from adsunify.values.money import MICROS
 
 CODE = "google"
 VERSION = "v26"

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, local_time, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import ask, settled
+from adsunify.adapter.network import Account, Level, level, native_amount, timezone_of
+from adsunify.adapter.settings import local_time
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, Level, level, native_amount, timezone_of
-from adsunify.reading import ask, settled
-from adsunify.steps import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
-from adsunify.wire import Flow, Json, put, read, rows, text
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Action, Change, Items, Kind, Outputs, Plan, Risk, Step, StepAction, planned
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import put, read, rows, text
 
 from . import native as google
 from .reads import editable

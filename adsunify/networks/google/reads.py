@@ -8,29 +8,21 @@ from itertools import chain
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, challenge, token_request, trusted
-from adsunify.editing import local_time
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest
+from adsunify.adapter.insights import Coverage, Days, Insights
+from adsunify.adapter.network import Account, Level, level, words
+from adsunify.adapter.oauth import App, Credentials, bearer, challenge, token_request, trusted
+from adsunify.adapter.reports import days
+from adsunify.adapter.settings import local_time
 from adsunify.errors import PermissionRefused, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights
-from adsunify.network import Account, Level, level, words
-from adsunify.outcomes import failure
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    pages,
-)
-from adsunify.reporting import days
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, found_at, ident, need, read, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, ident, need, read, rows, text
 
 from . import native as google
 from .tables import AD, AD_GROUP, BIDDING, CAMPAIGN, CRITERIA, GOALS, LEVELS, METRICS, NETWORK, PATHS
@@ -52,7 +44,7 @@ def _rows(account: Account, query: str) -> Flow[list[Mapping[str, Json]]]:
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page. ``offline`` and ``consent`` together always bring a refresh token."""
-    return connecting.authorize_url(
+    return oauth.authorize_url(
         google.CONSENT,
         client_id=app.client_id,
         redirect_uri=redirect_uri,
@@ -79,12 +71,12 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         redirect_uri=redirect_uri,
         code_verifier=verifier,
     )
-    return (yield from connecting.exchange(NETWORK, request, now))
+    return (yield from oauth.exchange(NETWORK, request, now))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token stays the same."""
-    return (yield from connecting.renewed(NETWORK, google.TOKEN, app, credentials, now))
+    return (yield from oauth.renewed(NETWORK, google.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
@@ -163,7 +155,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
     """A row as an entity. Its ids stand at the end of resource names; an ad's begins with that of its ad group."""
-    whole = reading.entity(one, row)
+    whole = hierarchy.entity(one, row)
     own = google.tail(whole.id)
     parent = google.tail(whole.parent_id) if whole.parent_id is not None else None
     if one.native in google.COMPOSED:
@@ -316,7 +308,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

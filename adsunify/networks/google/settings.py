@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
+from adsunify.adapter.network import Account, EditMember, Entity, Setting, words
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Setting, words
-from adsunify.steps import Kind
-from adsunify.wire import Json, found_at, read, rows, text
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, read, rows, text
 
 from . import native as google
 from .targeting import PARTS, columns, wrong_descriptions, wrong_headlines, wrong_url

@@ -16,11 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import start_issues
-from adsunify.countries import KOSOVO
-from adsunify.errors import InvalidInput, Issue
-from adsunify.network import (
+from adsunify.adapter.brief_checks import start_issues
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -36,7 +33,12 @@ from adsunify.network import (
     timezone_of,
     words,
 )
-from adsunify.wire import Json, Request, text
+from adsunify.errors import InvalidInput, Issue
+from adsunify.http.messages import Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.countries import KOSOVO
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import text
 
 from . import native as google
 from .settings import EDITS, SETTINGS

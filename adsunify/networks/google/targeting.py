@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from unicodedata import east_asian_width
 
-from adsunify.brief import CampaignBrief, Keyword
-from adsunify.editing import Edit, require_change
+from adsunify.adapter.edits import Edit, require_change
+from adsunify.adapter.network import Account, is_number
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, is_number
-from adsunify.refusals import not_web
-from adsunify.steps import Change
-from adsunify.wire import Json, put, read, rows, text
+from adsunify.models.brief import CampaignBrief, Keyword
+from adsunify.models.error_messages import not_web
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import put, read, rows, text
 
 from . import native as google
 

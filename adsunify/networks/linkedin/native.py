@@ -9,11 +9,13 @@ from functools import cache
 from typing import TypeGuard
 from urllib.parse import quote
 
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, Level, Unit, currency_of, whole_units
 from adsunify.errors import refused
-from adsunify.network import Account, Found, Level, Unit, currency_of, whole_units
-from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, found_at, need, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import instant, utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, need, rows, text
 
 CODE = "linkedin"
 HOST, LOGIN_HOST = "api.linkedin.com", "www.linkedin.com"

@@ -9,14 +9,16 @@ from functools import cache, partial
 
 from attrs import evolve, frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import optional, settled
+from adsunify.adapter.network import Account, Level, currency_of, level
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, Level, currency_of, level
-from adsunify.reading import optional, settled
-from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Risk, Step, StepAction, planned
-from adsunify.wire import Flow, Json, Request, filled, rows
+from adsunify.http.messages import Flow, Request, filled
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Action, Binding, Change, Kind, Output, Outputs, Plan, Risk, Step, StepAction, planned
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import rows
 
 from . import native as linkedin
 from .reads import editable

@@ -7,15 +7,19 @@ from datetime import date, datetime
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, check_query, nest
+from adsunify.adapter.insights import Coverage, Days, Insights
+from adsunify.adapter.network import Account, Level, level
+from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter.reports import days
 from adsunify.errors import ProviderError, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights
-from adsunify.network import Account, Level, level
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, pages
-from adsunify.reporting import days
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, ident, need, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, need, text
 
 from . import native as linkedin
 from .settings import ACCOUNT_TYPE
@@ -32,7 +36,7 @@ CAMPAIGNS_AT_ONCE = 20  # whose creatives one request asks for: a longer address
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page. PKCE is for native apps at another endpoint, so it is not sent."""
-    return connecting.authorize_url(
+    return oauth.authorize_url(
         linkedin.CONSENT,
         response_type="code",
         client_id=app.client_id,
@@ -55,12 +59,12 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         client_id=app.client_id,
         client_secret=app.client_secret,
     )
-    return (yield from connecting.exchange(NETWORK, request, now))
+    return (yield from oauth.exchange(NETWORK, request, now))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token, where LinkedIn gave this app a refresh token; its own 365 days are not prolonged."""
-    return (yield from connecting.renewed(NETWORK, linkedin.TOKEN, app, credentials, now))
+    return (yield from oauth.renewed(NETWORK, linkedin.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
@@ -115,7 +119,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
     """Groups and campaigns by their number, creatives by their URN; parents, natively URNs, likewise."""
-    found = reading.entity(one, row, linkedin.last(text(row, one.parent)) if one.parent else None)
+    found = hierarchy.entity(one, row, linkedin.last(text(row, one.parent)) if one.parent else None)
     return evolve(found, id=linkedin.own_id(one, found.id))
 
 
@@ -242,7 +246,7 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
         if not query.search:
             raise refused("search", "required", "LinkedIn's typeahead needs the text to search for.")
         resource, query = f"{resource}:{query.search}", evolve(query, search=None)
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

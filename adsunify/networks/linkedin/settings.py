@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import Edit
+from adsunify.adapter.edits import Edit
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, counted, words
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Period, Setting, counted, words
-from adsunify.steps import Kind
-from adsunify.wire import Json, read, text
+from adsunify.plans.records import Kind
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as linkedin
 from .targeting import AGE_PARTS, urn_type

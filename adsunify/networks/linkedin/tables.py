@@ -16,9 +16,7 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal, InvalidOperation
 from functools import partial
 from typing import Literal
 
-from adsunify.brief import CampaignBrief
-from adsunify.errors import Issue
-from adsunify.network import (
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -33,7 +31,11 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import MAX_NUMBER_CHARACTERS, Columns, Json, Request, Response, read, text
+from adsunify.errors import Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.exact_json import MAX_NUMBER_CHARACTERS, Json
+from adsunify.values.json_pointer import Columns, read, text
 
 from . import native as linkedin
 from .settings import EDITS, SETTINGS, window_issues

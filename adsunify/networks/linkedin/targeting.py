@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import frozen
 
-from adsunify.editing import require_change
-from adsunify.edits import targeted
+from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.edits import require_change
+from adsunify.adapter.flows import optional
+from adsunify.adapter.network import Network
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
-from adsunify.network import Network
-from adsunify.reading import optional
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, found_at, read, text
+from adsunify.http.messages import Flow
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, read, text
 
 from . import native as linkedin
 

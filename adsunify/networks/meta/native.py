@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from functools import cache
 
+from adsunify.adapter.network import Account, Found, Unit, currency_of, is_number, words
 from adsunify.errors import InvalidInput, ProviderError, refused
-from adsunify.network import Account, Found, Unit, currency_of, is_number, words
-from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, found_at, loads, need, read, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.values.dates import instant, utc_text
+from adsunify.values.exact_json import Json, loads
+from adsunify.values.json_pointer import found_at, need, read, rows, text
 
 VERSION = "v26.0"
 HOST = "graph.facebook.com"

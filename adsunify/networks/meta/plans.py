@@ -6,14 +6,16 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, require_change, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, require_change, risk_of
+from adsunify.adapter.flows import maybe, settled
+from adsunify.adapter.network import Account, level, native_amount
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, level, native_amount
-from adsunify.reading import maybe, settled
-from adsunify.steps import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, need, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Action, Binding, Change, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import need, text
 
 from . import native as meta
 from .reads import editable

@@ -9,16 +9,20 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
+from adsunify.adapter.insights import Coverage, Days, Insights, Pending
+from adsunify.adapter.network import Account, Level, level
+from adsunify.adapter.oauth import App, Credentials, bearer, trusted
+from adsunify.adapter.reports import days
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable
-from adsunify.insights import Coverage, Days, Insights, Pending
-from adsunify.network import Account, Level, level
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, check_query, nest, owned, pages
-from adsunify.reporting import days
-from adsunify.schedule import zone
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Nature, Request, Response, dumps, ident, need, read, text
+from adsunify.http.messages import Flow, Nature, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import zone
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import ident, need, read, text
 
 from . import native as meta
 from .tables import METRICS, NETWORK
@@ -43,7 +47,7 @@ def _listed(request: Request) -> Flow[list[Mapping[str, Json]]]:
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page. PKCE is not used: its support is (unverified)."""
     query = {"client_id": app.client_id, "redirect_uri": redirect_uri, "state": state}
-    return connecting.authorize_url(meta.CONSENT, **query, response_type="code", scope=",".join(meta.SCOPES))
+    return oauth.authorize_url(meta.CONSENT, **query, response_type="code", scope=",".join(meta.SCOPES))
 
 
 def _token(app: App, nature: Nature, **more: str) -> Request:
@@ -54,13 +58,13 @@ def _token(app: App, nature: Nature, **more: str) -> Request:
 def _prolonged(app: App, token: str, now: int) -> Flow[Credentials]:
     """A token of about 60 days for one that still lives; without ``expires_in`` it does not expire."""
     query = {"grant_type": "fb_exchange_token", "fb_exchange_token": token}
-    return (yield from connecting.exchange(NETWORK, _token(app, "read", **query), now))
+    return (yield from oauth.exchange(NETWORK, _token(app, "read", **query), now))
 
 
 def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: str, now: int) -> Flow[Credentials]:
     """A code for a token of some hours, and that for one of about 60 days."""
     request = _token(app, "read_once", redirect_uri=redirect_uri, code=need(answer, "/code", "consent"))
-    short = yield from connecting.exchange(NETWORK, request, now)
+    short = yield from oauth.exchange(NETWORK, request, now)
     return (yield from _prolonged(app, short.access_token, now))
 
 
@@ -115,7 +119,7 @@ def tree(account: Account) -> Flow[Tree]:
     for one in NETWORK.levels:
         fields = ",".join(["id", "name", "status", "effective_status", *filter(None, [one.parent.removeprefix("/")])])
         found = yield from _listed(meta.edge(account.native_id, one.path, meta.paged(fields, meta.PAGE, None)))
-        nodes.extend(reading.entity(one, row) for row in found)
+        nodes.extend(hierarchy.entity(one, row) for row in found)
     return Tree(nest(nodes))
 
 
@@ -128,7 +132,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     if query.search is not None:
         asked["filtering"] = dumps([{"field": "name", "operator": "CONTAIN", "value": query.search}])
     response = yield from ask(NETWORK, meta.edge(query.parent_id or account.native_id, one.path, asked))
-    found = tuple(reading.entity(one, row) for row in meta.listed(response))
+    found = tuple(hierarchy.entity(one, row) for row in meta.listed(response))
     return Page(found, meta.next_cursor(response))
 
 
@@ -145,7 +149,7 @@ def _one(one: Level, entity_id: str) -> Flow[Entity]:
         if meta.of_another_node(problem, one.native):
             raise ProviderNotFound(f"Meta: {entity_id} is no {one.native}.", native=problem.native) from None
         raise
-    return reading.entity(one, need(response.body, ""))
+    return hierarchy.entity(one, need(response.body, ""))
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
@@ -221,7 +225,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from adsunify.editing import shown_instant, started
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, counted, is_number
+from adsunify.adapter.settings import shown_instant, started
 from adsunify.errors import Issue, refused
-from adsunify.money import major, units
-from adsunify.network import Account, EditMember, Entity, Period, Setting, counted, is_number
-from adsunify.schedule import held
-from adsunify.wire import Json, read, text
+from adsunify.values.dates import held
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
+from adsunify.values.money import major, units
 
 from . import native as meta
 from .targeting import PARTS, kind_of

@@ -19,11 +19,8 @@ from datetime import datetime
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads, times_held
-from adsunify.errors import Issue
-from adsunify.money import major
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -41,8 +38,13 @@ from adsunify.network import (
     whole_units,
     words,
 )
-from adsunify.refusals import not_web
-from adsunify.wire import Columns, Json, Request, Response, dumps, found_at, text
+from adsunify.errors import Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.models.error_messages import not_web
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import Columns, found_at, text
+from adsunify.values.money import major
 
 from . import native as meta
 from .settings import EDITS, SETTINGS, least_budget, too_short

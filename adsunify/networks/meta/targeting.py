@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 
-from adsunify.brief import CampaignBrief
-from adsunify.edits import targeted
+from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.network import Account
 from adsunify.errors import Issue, refuse, refused
-from adsunify.network import Account
-from adsunify.steps import Change
-from adsunify.wire import Json, found_at, read, rows
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, read, rows
 
 from .native import (
     CITY_RADIUS,

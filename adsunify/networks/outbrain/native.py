@@ -7,14 +7,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 
-from adsunify.brief import CampaignBrief
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, ItemAnswer, Level, Unit, currency_of, is_number, words
 from adsunify.errors import Issue
-from adsunify.money import written
-from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, is_number, words
-from adsunify.schedule import local_days, zone
-from adsunify.steps import Step
-from adsunify.wire import Json, Nature, Request, Response, found_at, identifier, read, rows, text
+from adsunify.http.messages import Nature, Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Step
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import local_days, zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, identifier, read, rows, text
+from adsunify.values.money import written
 
 CODE = "outbrain"
 VERSION = "v0.1"

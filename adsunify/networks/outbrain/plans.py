@@ -9,15 +9,16 @@ from decimal import Decimal
 
 from attrs import evolve
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, Edited, edited, local_time, risk_of
-from adsunify.edits import check_edit
+from adsunify.adapter.edit_members import check_edit
+from adsunify.adapter.edits import Edit, Edited, edited, risk_of
+from adsunify.adapter.flows import ask, optional, settled
+from adsunify.adapter.network import Account, Level, currency_of, level, native_amount
+from adsunify.adapter.settings import local_time
 from adsunify.errors import InvalidInput, Issue, ProviderNotFound, ProviderUnreadable, refuse, refused
-from adsunify.marks import Mark
-from adsunify.network import Account, Level, currency_of, level, native_amount
-from adsunify.reading import ask, optional, settled
-from adsunify.schedule import midnight
-from adsunify.steps import (
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.marks import Mark
+from adsunify.plans.records import (
     Action,
     Binding,
     Change,
@@ -31,7 +32,9 @@ from adsunify.steps import (
     Step,
     planned,
 )
-from adsunify.wire import Flow, Json, identifier, put, read, rows, text
+from adsunify.values.dates import midnight
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, put, read, rows, text
 
 from . import native as outbrain
 from . import reads

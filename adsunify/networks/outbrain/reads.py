@@ -9,32 +9,20 @@ from datetime import date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify import reading
-from adsunify.connecting import App, Credentials, trusted
+from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.catalogs import CatalogPage, catalog_rows
+from adsunify.adapter.flows import ask, optional, pages, settled
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
+from adsunify.adapter.insights import Coverage, Days, Insights
+from adsunify.adapter.network import Account, Level, level
+from adsunify.adapter.oauth import App, Credentials, trusted
+from adsunify.adapter.reports import day, days
 from adsunify.errors import ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights
-from adsunify.network import Account, Level, level
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    catalog_rows,
-    check_query,
-    nest,
-    optional,
-    owned,
-    pages,
-    settled,
-)
-from adsunify.reporting import day, days
-from adsunify.schedule import windows
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, ident, identifier, read, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, identifier, read, rows, text
 
 from . import native as outbrain
 from .tables import AD, CAMPAIGN, METRICS, NETWORK
@@ -112,7 +100,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 
 def _entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
-    found = reading.entity(one, native, parent_id)
+    found = hierarchy.entity(one, native, parent_id)
     status = outbrain.native_status(native)
     return evolve(found, native_status=status, status=one.states.get(status or ""))
 
@@ -310,7 +298,7 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     if name == LINKS and suffix:
         return (yield from _links(account, suffix, query))
     try:
-        return (yield from reading.catalog(NETWORK, account, resource, query))
+        return (yield from catalogs.catalog(NETWORK, account, resource, query))
     except ProviderNotFound:
         if name != "segments":
             raise

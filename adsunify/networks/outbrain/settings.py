@@ -8,9 +8,11 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, currency_of, is_number
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Period, Setting, currency_of, is_number
-from adsunify.wire import Json, Response, read, text
+from adsunify.http.messages import Response
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as outbrain
 from .targeting import BROWSERS, LANGUAGE, PARTS, PLATFORMS, SYSTEMS, ids_of, interests_of

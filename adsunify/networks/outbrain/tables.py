@@ -14,11 +14,8 @@ from datetime import datetime
 from decimal import Decimal
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads, start_issues
-from adsunify.countries import KOSOVO
-from adsunify.errors import Issue
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, start_issues
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -34,7 +31,12 @@ from adsunify.network import (
     native_amount,
     words,
 )
-from adsunify.wire import Json, Request, Response, rows
+from adsunify.errors import Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.countries import KOSOVO
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import rows
 
 from . import native as outbrain
 from .settings import EDITS, SETTINGS

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from adsunify.brief import CampaignBrief
-from adsunify.edits import identities, targeted
+from adsunify.adapter.edit_members import identities, targeted
+from adsunify.adapter.flows import ask
+from adsunify.adapter.network import Network, words
 from adsunify.errors import ProviderUnreadable, refused
-from adsunify.network import Network, words
-from adsunify.reading import ask
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, found_at, identifier, read, rows, text
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, identifier, read, rows, text
 
 from . import native as outbrain
 

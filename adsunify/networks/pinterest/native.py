@@ -9,12 +9,14 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from attrs import evolve
 
+from adsunify.adapter.network import Account, Found, ItemAnswer, Unit, currency_of, words
 from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refused
-from adsunify.money import MICROS
-from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, words
-from adsunify.schedule import instant
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, found_at, identifier, need, read, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Step
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, identifier, need, read, rows, text
+from adsunify.values.money import MICROS
 
 CODE = "pinterest"
 VERSION = "v5"

@@ -8,30 +8,22 @@ from datetime import UTC, date, datetime, timedelta
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, token_request, trusted
-from adsunify.editing import local_time
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest
+from adsunify.adapter.insights import Coverage, Days, Insights, Pending
+from adsunify.adapter.network import Account, Level, level
+from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter.reports import days, downloaded
+from adsunify.adapter.settings import local_time
 from adsunify.errors import NativeError, PermissionRefused, ProviderError, TokenRefused, refused
-from adsunify.insights import Coverage, Days, Insights, Pending
-from adsunify.network import Account, Level, level
-from adsunify.outcomes import failure
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    pages,
-)
-from adsunify.reporting import days, downloaded
-from adsunify.schedule import windows
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, dumps, ident, loads, need, read, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows
+from adsunify.values.exact_json import Json, dumps, loads
+from adsunify.values.json_pointer import ident, need, read, rows, text
 
 from . import native as pinterest
 from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS, KEYWORD, METRICS, NETWORK
@@ -42,7 +34,7 @@ from .tables import AD, AD_GROUP, CAMPAIGN, INTERESTS, KEYWORD, METRICS, NETWORK
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page. PKCE is not documented for v5."""
     query = {"client_id": app.client_id, "redirect_uri": redirect_uri, "state": state}
-    return connecting.authorize_url(pinterest.CONSENT, **query, response_type="code", scope=",".join(pinterest.SCOPES))
+    return oauth.authorize_url(pinterest.CONSENT, **query, response_type="code", scope=",".join(pinterest.SCOPES))
 
 
 def _proven(app: App, address: str, **form: str) -> Request:
@@ -60,7 +52,7 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
     form = {"grant_type": "authorization_code", "code": answer["code"], "redirect_uri": redirect_uri}
     # Apps registered before 2025-09-25 need to ask for a refresh token that can be renewed.
     request = _proven(app, pinterest.TOKEN, **form, continuous_refresh="true")
-    return (yield from connecting.exchange(NETWORK, request, now))
+    return (yield from oauth.exchange(NETWORK, request, now))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
@@ -69,7 +61,7 @@ def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
         return credentials
     form = {"grant_type": "refresh_token", "refresh_token": credentials.refresh_token}
     try:
-        return (yield from connecting.exchange(NETWORK, _proven(app, pinterest.TOKEN, **form), now, credentials))
+        return (yield from oauth.exchange(NETWORK, _proven(app, pinterest.TOKEN, **form), now, credentials))
     except ProviderError as problem:
         if problem.native.status == 400:  # a refresh token that is not valid (any more)
             raise TokenRefused(problem.message, native=problem.native) from problem
@@ -129,12 +121,12 @@ def tree(account: Account) -> Flow[Tree]:
     nodes: list[Entity] = []
     for one in (CAMPAIGN, AD_GROUP, AD):
         request = pinterest.of_account(account, one.path, *pinterest.statuses(*pinterest.LIVE), *_whole())
-        nodes.extend(reading.entity(one, row) for row in (yield from _listed(request)))
+        nodes.extend(hierarchy.entity(one, row) for row in (yield from _listed(request)))
     groups = [node.id for node in nodes if node.kind == AD_GROUP.kind]
     for first in range(0, len(groups), pinterest.PAGE):
         some = [("ad_group_ids", one) for one in groups[first : first + pinterest.PAGE]]
         request = pinterest.of_account(account, KEYWORD.path, *some, *_whole())
-        nodes.extend(reading.entity(KEYWORD, row) for row in (yield from _listed(request)))
+        nodes.extend(hierarchy.entity(KEYWORD, row) for row in (yield from _listed(request)))
     return Tree(nest(nodes))
 
 
@@ -159,7 +151,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     for _ in range(FILTER_PAGES):
         request = pinterest.of_account(account, one.path, *asked, *pinterest.paged(query.limit, cursor))
         response = yield from ask(NETWORK, request)
-        read_here = [reading.entity(one, row) for row in pinterest.listed(response)]
+        read_here = [hierarchy.entity(one, row) for row in pinterest.listed(response)]
         found = tuple(entity for entity in read_here if sought in (entity.name or "").casefold())
         cursor = pinterest.bookmark(response)
         if found or cursor is None:
@@ -172,7 +164,7 @@ def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     one = _stored(kind)
     url, path = f"/ad_accounts/{{account}}/{one.path}/{{id}}", {"account": account.native_id, "id": entity_id}
     response = yield from ask(NETWORK, pinterest.asked(url, path))
-    return reading.entity(one, need(response.body, ""))
+    return hierarchy.entity(one, need(response.body, ""))
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
@@ -333,7 +325,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog. A search in ``interests`` is for a name: only digits are the id of one."""
-    page = yield from reading.catalog(NETWORK, account, resource, query)
+    page = yield from catalogs.catalog(NETWORK, account, resource, query)
     sought = query.search or ""
     if resource != INTERESTS or pinterest.DIGITS(sought):
         return page

@@ -6,12 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import Lock, misplaced_end, shown_instant, started
+from adsunify.adapter.edits import misplaced_end
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, words
+from adsunify.adapter.settings import Lock, shown_instant, started
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Period, Setting, words
-from adsunify.refusals import is_web_address, not_web
-from adsunify.statuses import KINDS
-from adsunify.wire import Json, dumps, loads, read
+from adsunify.execution.status_updates import KINDS
+from adsunify.models.error_messages import is_web_address, not_web
+from adsunify.values.exact_json import Json, dumps, loads
+from adsunify.values.json_pointer import read
 
 from . import native as pinterest
 from .targeting import PARTS, kind_of

@@ -20,10 +20,8 @@ from typing import Literal
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads
-from adsunify.errors import InvalidInput, Issue, ProviderNotFound
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -40,8 +38,12 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.refusals import not_web
-from adsunify.wire import Json, Request, Response, rows
+from adsunify.errors import InvalidInput, Issue, ProviderNotFound
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.models.error_messages import not_web
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import rows
 
 from . import native as pinterest
 from .settings import EDITS, SETTINGS

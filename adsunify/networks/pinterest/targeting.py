@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from adsunify.brief import CampaignBrief, Keyword
-from adsunify.edits import targeted
+from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.flows import maybe
+from adsunify.adapter.network import Account, Network, words
 from adsunify.errors import Issue, LookupNeeded, PermissionRefused, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, Network, words
-from adsunify.reading import maybe
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, read, text
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief, Keyword
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as pinterest
 

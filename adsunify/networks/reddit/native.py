@@ -9,11 +9,13 @@ from urllib.parse import urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.network import Account, Found, Unit, currency_of, words
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
-from adsunify.money import MICROS
-from adsunify.network import Account, Found, Unit, currency_of, words
-from adsunify.schedule import instant, utc_text
-from adsunify.wire import Json, Request, Response, filled, need, read, rows, text
+from adsunify.http.messages import Request, Response, filled
+from adsunify.values.dates import instant, utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import need, read, rows, text
+from adsunify.values.money import MICROS
 
 CODE = "reddit"
 VERSION = "v3"

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import coin_warnings
-from adsunify.editing import Edit, edited, risk_of, settings_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.brief_checks import coin_warnings
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import maybe, pages, settled
+from adsunify.adapter.network import Account, Level, level, native_amount
+from adsunify.adapter.settings import settings_of
 from adsunify.errors import Issue, ProviderError, refuse, refused
-from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import maybe, pages, settled
-from adsunify.schedule import utc_text
-from adsunify.steps import (
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import (
     Action,
     Binding,
     Change,
@@ -28,7 +29,9 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, Request, Response, identifier, read, text
+from adsunify.values.dates import utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, read, text
 
 from . import native as reddit
 from .reads import editable

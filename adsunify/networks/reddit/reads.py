@@ -8,29 +8,20 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
+from adsunify.adapter.insights import Coverage, Days, Insights
+from adsunify.adapter.network import Account, Level, level, timezone_of
+from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter.reports import day, days
 from adsunify.errors import PermissionRefused, ProviderError, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights
-from adsunify.network import Account, Level, level, timezone_of
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    owned,
-    pages,
-)
-from adsunify.reporting import day, days
-from adsunify.schedule import utc_text, zone
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, ident, read, text
+from adsunify.http.messages import Flow, Request
+from adsunify.plans.records import Kind
+from adsunify.values.dates import utc_text, zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, read, text
 
 from . import native as reddit
 from .tables import AD, LEVELS, METRICS, NETWORK
@@ -40,7 +31,7 @@ from .tables import AD, LEVELS, METRICS, NETWORK
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; without ``duration=permanent`` there would be no refresh token. Reddit has no PKCE."""
-    return connecting.authorize_url(
+    return oauth.authorize_url(
         reddit.CONSENT,
         client_id=app.client_id,
         response_type="code",
@@ -59,7 +50,7 @@ def _proven(app: App, address: str, **form: str) -> Request:
 
 def _tokens(request: Request, now: int, kept: Credentials | None = None) -> Flow[Credentials]:
     try:
-        return (yield from connecting.exchange(NETWORK, request, now, kept))
+        return (yield from oauth.exchange(NETWORK, request, now, kept))
     except ProviderError as problem:
         if problem.native.status == 401:  # not the consent is refused here, but the app
             message = "Reddit refuses the app's client id and secret."
@@ -148,7 +139,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 
 def _entity(one: Level, row: Mapping[str, Json]) -> Entity:
-    found = reading.entity(one, row)
+    found = hierarchy.entity(one, row)
     if not isinstance(read(row, one.id), str):  # Ads API: all ids are texts
         raise ProviderUnreadable(f"The id of a {one.native} in the answer is no text.")
     return found
@@ -272,7 +263,7 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     name, _, suffix = resource.partition(":")
     if name == "geolocations" and suffix and query.search:
         resource, query = f"{resource} {query.search}", evolve(query, search=None)
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import Lock, misplaced_end, started
+from adsunify.adapter.edits import misplaced_end
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting
+from adsunify.adapter.settings import Lock, started
 from adsunify.errors import Issue, refused
-from adsunify.network import Account, EditMember, Entity, Period, Setting
-from adsunify.wire import Json, dumps, loads, read
+from adsunify.values.exact_json import Json, dumps, loads
+from adsunify.values.json_pointer import read
 
 from . import native as reddit
 from .targeting import PARTS

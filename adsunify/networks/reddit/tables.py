@@ -15,10 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads
-from adsunify.errors import InvalidInput, Issue
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -34,7 +32,11 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import Json, Request, Response, text
+from adsunify.errors import InvalidInput, Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import text
 
 from . import native as reddit
 from .settings import EDITS, SETTINGS

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from adsunify.edits import identities, targeted
+from adsunify.adapter.edit_members import identities, targeted
+from adsunify.adapter.network import words
 from adsunify.errors import ProviderUnreadable, refused
-from adsunify.network import words
-from adsunify.steps import Change
-from adsunify.wire import Json
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
 
 GEOLOCATIONS, EXCLUDED = "geolocations", "excluded_geolocations"
 FEMALE, MALE = "FEMALE", "MALE"

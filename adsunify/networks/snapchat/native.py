@@ -9,11 +9,13 @@ from urllib.parse import parse_qs, urlsplit
 
 from attrs import evolve
 
+from adsunify.adapter.network import Account, Found, ItemAnswer, Level, Unit, currency_of, words
 from adsunify.errors import InvalidInput, ProviderUnreadable
-from adsunify.network import Account, Found, ItemAnswer, Level, Unit, currency_of, words
-from adsunify.schedule import instant, utc_text
-from adsunify.steps import Step
-from adsunify.wire import Json, Request, Response, found_at, identifier, need, read, rows, text
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Step
+from adsunify.values.dates import instant, utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, identifier, need, read, rows, text
 
 CODE = "snapchat"
 VERSION = "v1"

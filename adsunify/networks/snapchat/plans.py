@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import coin_warnings
-from adsunify.editing import Edit, edited, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.brief_checks import coin_warnings
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import settled
+from adsunify.adapter.network import Account, Level, level, native_amount
 from adsunify.errors import Issue, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, Level, level, native_amount
-from adsunify.reading import settled
-from adsunify.steps import (
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import (
     Action,
     Binding,
     Change,
@@ -27,7 +28,7 @@ from adsunify.steps import (
     Step,
     planned,
 )
-from adsunify.wire import Flow, Json, Request
+from adsunify.values.exact_json import Json
 
 from . import native as snap
 from . import reads

@@ -9,30 +9,20 @@ from functools import lru_cache, partial
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.flows import ask, pages, settled
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query, nest, owned
+from adsunify.adapter.insights import Coverage, Days, Insights, Pending
+from adsunify.adapter.network import Account, Level, level, timezone_of
+from adsunify.adapter.oauth import App, Credentials, bearer, token_request, trusted
+from adsunify.adapter.reports import days, downloaded
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights, Pending
-from adsunify.network import Account, Level, level, timezone_of
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    nest,
-    owned,
-    pages,
-    settled,
-)
-from adsunify.reporting import days, downloaded
-from adsunify.schedule import windows, zone
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, found_at, ident, read, rows, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows, zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, ident, read, rows, text
 
 from . import native as snap
 from .settings import PACING_LEVEL
@@ -49,7 +39,7 @@ def _following(request: Request, response: Response) -> Request | None:
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; Snap has no PKCE."""
-    return connecting.authorize_url(
+    return oauth.authorize_url(
         snap.CONSENT,
         response_type="code",
         client_id=app.client_id,
@@ -72,12 +62,12 @@ def exchange(app: App, redirect_uri: str, answer: Mapping[str, str], verifier: s
         code=answer["code"],
         redirect_uri=redirect_uri,
     )
-    return (yield from connecting.exchange(NETWORK, request, now))
+    return (yield from oauth.exchange(NETWORK, request, now))
 
 
 def refresh(app: App, credentials: Credentials, now: int) -> Flow[Credentials]:
     """A new access token; the refresh token may be another one from then on."""
-    return (yield from connecting.renewed(NETWORK, snap.TOKEN, app, credentials, now))
+    return (yield from oauth.renewed(NETWORK, snap.TOKEN, app, credentials, now))
 
 
 def revoke(app: App, credentials: Credentials) -> Flow[None]:
@@ -118,7 +108,7 @@ def accounts() -> Flow[list[FoundAccount]]:
 
 
 def _entity(one: Level, native: Mapping[str, Json]) -> Entity:
-    found = reading.entity(one, native)
+    found = hierarchy.entity(one, native)
     return evolve(found, status="deleted") if native.get("deleted") is True else found
 
 
@@ -333,7 +323,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog; places have ids that a brief takes as they are."""
-    page = yield from reading.catalog(NETWORK, account, resource, query)
+    page = yield from catalogs.catalog(NETWORK, account, resource, query)
     name, _, suffix = resource.partition(":")
     if name not in PLACE_CATALOGS:
         return page

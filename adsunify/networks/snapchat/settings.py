@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
 
-from adsunify.editing import misplaced_end, started
+from adsunify.adapter.edits import misplaced_end
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, words
+from adsunify.adapter.settings import started
 from adsunify.errors import Issue
-from adsunify.network import Account, EditMember, Entity, Period, Setting, words
-from adsunify.schedule import held
-from adsunify.steps import Kind
-from adsunify.wire import Json
+from adsunify.plans.records import Kind
+from adsunify.values.dates import held
+from adsunify.values.exact_json import Json
 
 from . import native as snap
 from .targeting import PARTS, kind_of

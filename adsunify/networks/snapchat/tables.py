@@ -16,10 +16,8 @@ from decimal import Decimal
 from functools import partial
 from urllib.parse import parse_qsl
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads, times_held
-from adsunify.errors import Issue, ProviderUnreadable, refused
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -35,7 +33,11 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import Json, Request, Response, rows, text
+from adsunify.errors import Issue, ProviderUnreadable, refused
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import rows, text
 
 from . import native as snap
 from .settings import EDITS, SETTINGS

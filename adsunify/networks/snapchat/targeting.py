@@ -6,13 +6,15 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 
-from adsunify.brief import CampaignBrief
-from adsunify.edits import identities, targeted
+from adsunify.adapter.edit_members import identities, targeted
+from adsunify.adapter.flows import maybe
+from adsunify.adapter.network import Account, Network
 from adsunify.errors import Issue, ProviderThrottled, ProviderUnreadable, refuse, refused
-from adsunify.network import Account, Network
-from adsunify.reading import maybe
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, Request, found_at, rows, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, rows, text
 
 from . import native as snap
 

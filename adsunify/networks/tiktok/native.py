@@ -13,23 +13,12 @@ from unicodedata import east_asian_width
 
 from attrs import frozen
 
-from adsunify.network import Account, Found, ItemAnswer, Period, Unit, currency_of, words
-from adsunify.schedule import utc_text
-from adsunify.steps import Kind, Step
-from adsunify.wire import (
-    Encoding,
-    Json,
-    Request,
-    Response,
-    dumps,
-    found_at,
-    identifier,
-    need,
-    parts,
-    read,
-    rows,
-    text,
-)
+from adsunify.adapter.network import Account, Found, ItemAnswer, Period, Unit, currency_of, words
+from adsunify.http.messages import Encoding, Request, Response
+from adsunify.plans.records import Kind, Step
+from adsunify.values.dates import utc_text
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import found_at, identifier, need, parts, read, rows, text
 
 CODE = "tiktok"
 TITLE = "TikTok"

@@ -7,14 +7,16 @@ from copy import deepcopy
 from datetime import datetime
 from functools import cache, partial
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, require_change, risk_of
-from adsunify.edits import check_edit, together
+from adsunify.adapter.edit_members import check_edit, together
+from adsunify.adapter.edits import Edit, edited, require_change, risk_of
+from adsunify.adapter.flows import settled
+from adsunify.adapter.hierarchy import Entity
+from adsunify.adapter.network import Account, is_number, level, native_amount
 from adsunify.errors import Issue, refuse, refused
-from adsunify.marks import Mark
-from adsunify.network import Account, is_number, level, native_amount
-from adsunify.reading import Entity, settled
-from adsunify.steps import (
+from adsunify.http.messages import Flow
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.marks import Mark
+from adsunify.plans.records import (
     Action,
     Binding,
     Change,
@@ -29,7 +31,8 @@ from adsunify.steps import (
     StepAction,
     planned,
 )
-from adsunify.wire import Flow, Json, ident, identifier, parts, put, read
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, identifier, parts, put, read
 
 from . import native as tiktok
 from .reads import editable, entity, flow_of

@@ -8,17 +8,21 @@ from datetime import date, datetime
 
 from attrs import evolve
 
-from adsunify import connecting, reading
-from adsunify.connecting import App, Credentials, trusted
+from adsunify.adapter import catalogs, hierarchy, oauth
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.flows import ask, pages, settled
+from adsunify.adapter.hierarchy import Entity, FoundAccount, Page, Query, Tree, nest
+from adsunify.adapter.insights import Coverage, Days, Insights, Pending
+from adsunify.adapter.network import Account, level
+from adsunify.adapter.oauth import App, Credentials, trusted
+from adsunify.adapter.reports import day, days
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, refused
-from adsunify.insights import Coverage, Days, Insights, Pending
-from adsunify.network import Account, level
-from adsunify.outcomes import failure
-from adsunify.reading import CatalogPage, Entity, FoundAccount, Page, Query, Tree, ask, nest, pages, settled
-from adsunify.reporting import day, days
-from adsunify.schedule import windows
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, Response, dumps, ident, need, read, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.plans.records import Kind
+from adsunify.values.dates import windows
+from adsunify.values.exact_json import Json, dumps
+from adsunify.values.json_pointer import ident, need, read, text
 
 from . import native as tiktok
 from .tables import METRICS, NETWORK, REPORTED
@@ -44,7 +48,7 @@ def _all(request: Request) -> Flow[list[Mapping[str, Json]]]:
 
 def authorize_url(app: App, redirect_uri: str, state: str, verifier: str) -> str:
     """The consent page; what is permitted is chosen on the developer app, and there is no PKCE."""
-    return connecting.authorize_url(tiktok.CONSENT, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
+    return oauth.authorize_url(tiktok.CONSENT, app_id=app.client_id, state=state, redirect_uri=redirect_uri)
 
 
 def _with_secret(address: str, app: App, **more: str) -> Request:
@@ -121,7 +125,7 @@ def _entity(kind: str, row: Mapping[str, Json]) -> Entity:
     one = level(NETWORK, kind)
     if kind == "ad" and text(row, one.id) is None:  # an ad as the Smart+ endpoints show it
         one = evolve(one, id=f"/{tiktok.SMART_AD}")
-    found = reading.entity(one, row)
+    found = hierarchy.entity(one, row)
     # API for Business: the switch of a deleted entity may still say ENABLE.
     gone = (text(row, "/secondary_status") or "").endswith("_STATUS_DELETE")
     return evolve(found, status="deleted") if gone else found
@@ -301,8 +305,8 @@ def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog; ``locations:US`` are those of a country."""
     name, _, country = resource.partition(":")
     if name != "locations":
-        return (yield from reading.catalog(NETWORK, account, resource, query))
-    whole = yield from reading.catalog(NETWORK, account, name, evolve(query, search=None))
+        return (yield from catalogs.catalog(NETWORK, account, resource, query))
+    whole = yield from catalogs.catalog(NETWORK, account, name, evolve(query, search=None))
     sought = (query.search or "").casefold()
     kept = (row for row in whole.rows if not country or text(row.native, "/region_code") == country)
     return evolve(whole, rows=tuple(row for row in kept if sought in row.name.casefold()))

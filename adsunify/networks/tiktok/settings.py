@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-from adsunify.editing import shown_instant, started
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting, is_number, words
+from adsunify.adapter.settings import shown_instant, started
 from adsunify.errors import Issue, refused
-from adsunify.money import written
-from adsunify.network import Account, EditMember, Entity, Period, Setting, is_number, words
-from adsunify.schedule import held
-from adsunify.steps import Kind
-from adsunify.wire import Json, read, text
+from adsunify.plans.records import Kind
+from adsunify.values.dates import held
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
+from adsunify.values.money import written
 
 from . import native as tiktok
 from .targeting import AGE, LOCKED, PARTS

@@ -19,10 +19,8 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
-from adsunify.brief import CampaignBrief
-from adsunify.checks import deny_political_ads, times_held
-from adsunify.errors import Issue
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -36,8 +34,12 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.refusals import not_web
-from adsunify.wire import Json, Request, Response, identifier, read, text
+from adsunify.errors import Issue
+from adsunify.http.messages import Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.models.error_messages import not_web
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, read, text
 
 from . import native as tiktok
 from .settings import EDITS, SETTINGS, budget_issues, days_of

@@ -6,14 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from attrs import evolve, frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import require_change
-from adsunify.edits import targeted
+from adsunify.adapter.edit_members import targeted
+from adsunify.adapter.edits import require_change
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.network import Account, Network, words
 from adsunify.errors import InvalidInput, Issue, ProviderThrottled, refuse, refused
-from adsunify.network import Account, Network, words
-from adsunify.reading import ask, pages
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, Request, Response, identifier, read, text
+from adsunify.http.messages import Flow, Request, Response
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, read, text
 
 from . import native as tiktok
 

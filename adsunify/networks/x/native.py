@@ -13,13 +13,15 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from attrs import evolve
 
-from adsunify.connecting import App
-from adsunify.currencies import exponent
+from adsunify.adapter.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, timezone_of, words
+from adsunify.adapter.oauth import App
 from adsunify.errors import InvalidInput, ProviderUnreadable, refused
-from adsunify.network import Account, Found, ItemAnswer, Unit, currency_of, is_number, timezone_of, words
-from adsunify.schedule import held, instant, utc_text, zone
-from adsunify.steps import Step
-from adsunify.wire import Encoding, Json, Nature, Request, Response, filled, found_at, identifier, read, text
+from adsunify.http.messages import Encoding, Nature, Request, Response, filled
+from adsunify.plans.records import Step
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import held, instant, utc_text, zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import found_at, identifier, read, text
 
 CODE = "x"
 VERSION = "12"

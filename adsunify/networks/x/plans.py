@@ -9,15 +9,30 @@ from functools import cache
 
 from attrs import evolve
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import Edit, edited, risk_of
-from adsunify.edits import check_edit
+from adsunify.adapter.edit_members import check_edit
+from adsunify.adapter.edits import Edit, edited, risk_of
+from adsunify.adapter.flows import settled
+from adsunify.adapter.network import Account, Level, level, whole_units
 from adsunify.errors import InvalidInput, Issue, refuse, refused
-from adsunify.network import Account, Level, level, whole_units
-from adsunify.reading import settled
-from adsunify.schedule import utc_text
-from adsunify.steps import Action, Binding, Change, Items, Kind, Output, Outputs, Plan, Promise, Risk, Step, planned
-from adsunify.wire import Flow, Json, Request, read, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import (
+    Action,
+    Binding,
+    Change,
+    Items,
+    Kind,
+    Output,
+    Outputs,
+    Plan,
+    Promise,
+    Risk,
+    Step,
+    planned,
+)
+from adsunify.values.dates import utc_text
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as x
 from . import reads

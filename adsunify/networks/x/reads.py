@@ -9,28 +9,20 @@ from urllib.parse import parse_qsl, urlsplit
 
 from attrs import evolve, frozen
 
-from adsunify import reading
-from adsunify.connecting import App, Credentials, RequestToken, authorize_url, trusted
+from adsunify.adapter import catalogs, hierarchy
+from adsunify.adapter.catalogs import CatalogPage
+from adsunify.adapter.flows import ask, pages, settled
+from adsunify.adapter.hierarchy import FILTER_PAGES, Entity, FoundAccount, Page, Query, Tree, check_query
+from adsunify.adapter.insights import Coverage, DateRange, Days, Insights, Pending
+from adsunify.adapter.network import Account, Level, level, timezone_of
+from adsunify.adapter.oauth import App, Credentials, RequestToken, authorize_url, trusted
+from adsunify.adapter.reports import days, downloaded, joint, separate
 from adsunify.errors import NativeError, ProviderError, ProviderNotFound, ProviderUnreadable, TokenRefused, refused
-from adsunify.insights import Coverage, DateRange, Days, Insights, Pending
-from adsunify.network import Account, Level, level, timezone_of
-from adsunify.reading import (
-    FILTER_PAGES,
-    CatalogPage,
-    Entity,
-    FoundAccount,
-    Page,
-    Query,
-    Tree,
-    ask,
-    check_query,
-    pages,
-    settled,
-)
-from adsunify.reporting import days, downloaded, joint, separate
-from adsunify.schedule import utc_text, windows, zone
-from adsunify.steps import Kind
-from adsunify.wire import Flow, Json, Request, ident, need, read, rows, text
+from adsunify.http.messages import Flow, Request
+from adsunify.plans.records import Kind
+from adsunify.values.dates import utc_text, windows, zone
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, need, read, rows, text
 
 from . import native as x
 from .tables import LEVELS, LINE_ITEM, METRICS, NETWORK, POST
@@ -131,7 +123,7 @@ def tree(account: Account) -> Flow[Tree]:
     shown: set[str] = set()
     for one in LEVELS:
         found = yield from listed(NETWORK, x.of_account(account, one.path, count=x.PAGE))
-        read_ = [reading.entity(one, native) for native in found]
+        read_ = [hierarchy.entity(one, native) for native in found]
         # X still lists what lies below a deleted entity, at every level under it.
         nodes += [node for node in read_ if node.parent_id is None or node.parent_id in shown]
         shown = {node.id for node in nodes if node.kind == one.kind}
@@ -159,7 +151,7 @@ def entities(account: Account, kind: str, query: Query) -> Flow[Page]:
     for _ in range(FILTER_PAGES):
         asked = request if cursor is None else evolve(request, query={**request.query, "cursor": cursor})
         response = yield from ask(NETWORK, asked)
-        found = (reading.entity(one, native) for native in rows(response.body, "/data"))
+        found = (hierarchy.entity(one, native) for native in rows(response.body, "/data"))
         fitting = tuple(node for node in found if query.status in (None, node.native_status))
         cursor = x.next_cursor(response)
         if fitting or cursor is None:
@@ -175,7 +167,7 @@ def entity(account: Account, kind: str, entity_id: str) -> Flow[Entity]:
     native = need(response.body, "/data", one.native)
     if not isinstance(native, Mapping):
         raise ProviderUnreadable(f"X: the {one.native} is no object.")
-    return reading.entity(one, native)
+    return hierarchy.entity(one, native)
 
 
 def editable(account: Account, kind: Kind, entity_id: str) -> Flow[Entity]:
@@ -428,7 +420,7 @@ def insights(account: Account, start: date, end: date, job: str | None, now: dat
 
 def catalog(account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
     """One page of a catalog."""
-    return (yield from reading.catalog(NETWORK, account, resource, query))
+    return (yield from catalogs.catalog(NETWORK, account, resource, query))
 
 
 def sign(request: Request, credentials: Credentials, app: App, now: int, nonce: str) -> Request:

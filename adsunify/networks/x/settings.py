@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
+from adsunify.adapter.network import Account, EditMember, Entity, Period, Setting
 from adsunify.errors import Issue
-from adsunify.network import Account, EditMember, Entity, Period, Setting
-from adsunify.schedule import instant
-from adsunify.statuses import KINDS
-from adsunify.steps import Kind
-from adsunify.wire import Json, read, text
+from adsunify.execution.status_updates import KINDS
+from adsunify.plans.records import Kind
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import read, text
 
 from . import native as x
 from .targeting import AGE_MEMBERS, PARTS

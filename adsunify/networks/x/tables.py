@@ -15,9 +15,8 @@ from decimal import Decimal
 from types import NoneType
 from typing import Literal
 
-from adsunify.checks import deny_political_ads, times_held
-from adsunify.errors import ProviderUnreadable, refused
-from adsunify.network import (
+from adsunify.adapter.brief_checks import deny_political_ads, times_held
+from adsunify.adapter.network import (
     Account,
     Catalog,
     ErrorRule,
@@ -31,7 +30,10 @@ from adsunify.network import (
     Template,
     words,
 )
-from adsunify.wire import Columns, Json, Request, Response, found_at
+from adsunify.errors import ProviderUnreadable, refused
+from adsunify.http.messages import Request, Response
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import Columns, found_at
 
 from .native import (
     ACTIVE,

@@ -9,13 +9,15 @@ from datetime import datetime
 
 from attrs import frozen
 
-from adsunify.brief import CampaignBrief
-from adsunify.editing import require_change
+from adsunify.adapter.edits import require_change
+from adsunify.adapter.flows import ask, pages
+from adsunify.adapter.network import Account, Network, words
 from adsunify.errors import InvalidInput, Issue, refuse, refused
-from adsunify.network import Account, Network, words
-from adsunify.reading import ask, pages
-from adsunify.steps import Change
-from adsunify.wire import Flow, Json, Request, ident, rows, text
+from adsunify.http.messages import Flow, Request
+from adsunify.models.brief import CampaignBrief
+from adsunify.plans.records import Change
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import ident, rows, text
 
 from . import native as x
 

@@ -12,8 +12,8 @@ from attrs import field, frozen
 
 from adsunify.client.doors import Door, open_door
 from adsunify.errors import AdsunifyError
-from adsunify.validation import WireModel
-from adsunify.wire import Json
+from adsunify.models.base import WireModel
+from adsunify.values.exact_json import Json
 from adsunify_mcp.http import PATH, add_endpoint
 from adsunify_mcp.protocol import Count, Method
 from adsunify_mcp.server import methods

@@ -1,0 +1,328 @@
+"""The one place that holds a brief against a network's tables, before anything is planned or saved.
+
+Each refusal names the network, the member, the reason and what would be accepted. All issues come at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from attrs import frozen
+from pydantic.alias_generators import to_camel
+
+from adsunify.adapter.network import Account, Format, Input, Network, Rule, currency_of, whole_units
+from adsunify.errors import InvalidInput, Issue
+from adsunify.models.brief import IS_INHERITED, CampaignBrief, Creative, Platform, Targeting, read_brief
+from adsunify.values.countries import code_of, known
+from adsunify.values.currencies import exponent
+from adsunify.values.dates import Digits, first_day, held
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import parts
+
+_PARTS: Mapping[str, Mapping[str, str]] = {
+    part: {name: f"{part}.{to_camel(name)}" for name in model.model_fields}
+    for part, model in (("targeting", Targeting), ("creative", Creative), ("platform", Platform))
+}
+"""The parts of a brief whose members are all optional, each member with its path."""
+MEMBERS = ("bid", "schedule.endAt", *(path for paths in _PARTS.values() for path in paths.values()))
+"""The optional members of a brief: what a format's ``inputs`` speak of. The others are required of every brief."""
+
+EXISTING, NATIVE = "creative.existingId", "targeting.native"
+
+
+def deny_political_ads(reason: str = "it has no such declaration") -> Input:
+    """The row of a network without a declaration of political ads: ``false`` declares an absence, and passes."""
+    return Input("platform.euPoliticalAdvertising", "optional", choices=(False,), reason=f"true is refused: {reason}")
+
+
+def present(brief: CampaignBrief) -> dict[str, Any]:
+    """The optional members that the brief has, by path; empty lists and objects count as absent."""
+    members: dict[str, Any] = {}
+    if brief.bid is not None:
+        members["bid"] = brief.bid
+    if brief.schedule.end_at is not None:
+        members["schedule.endAt"] = brief.schedule.end_at
+    for part, paths in _PARTS.items():
+        for name, value in vars(getattr(brief, part)).items():
+            if value or value is False:
+                members[paths[name]] = value
+    return members
+
+
+def check(network: Network, account: Account, brief: CampaignBrief, now: datetime | None = None) -> Format:
+    """The format that the brief is. Raises InvalidInput with every issue; ``now`` None: no check against today."""
+    members = present(brief)
+    chosen = format_of(network, members)
+    issues = [
+        *_supported(network, chosen, brief),
+        *_inputs(network, chosen, account, brief, members),
+        *_money(network, chosen, account, brief),
+        *_dates(brief, now),
+        *_countries(network, brief),
+    ]
+    if not issues:
+        for rule in chosen.rules:
+            issues.extend(rule(account, brief, now))
+    elif not any(issue.code == "required" or issue.path.startswith(_SPANNED) for issue in issues):
+        told = {issue.path for issue in issues}
+        issues += [one for one in _broken(chosen, account, brief, now) if one.path not in told]
+    if issues:
+        raise InvalidInput(issues)
+    return chosen
+
+
+_SPANNED = ("goal", "budget", "account")
+"""What the rules of formats read of a brief without looking whether it is right."""
+
+
+def _broken(chosen: Format, account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    """What the rules say of a brief that is refused already; one that trips over what was refused says no more."""
+    for rule in chosen.rules:
+        try:
+            yield from rule(account, brief, now)
+        except InvalidInput as problem:
+            yield from problem.issues
+        except (ValueError, TypeError, AttributeError, LookupError, ArithmeticError):
+            continue
+
+
+def rest(
+    network: Network, account: Account, campaign: Mapping[str, Any], told: Iterable[str], now: datetime | None
+) -> list[Issue]:
+    """What a network says of the members that can be read of a refused brief; ``told``: paths of the others."""
+    members = {_member(path) for path in told}
+    if "" in members or "goal" in members:
+        return []
+    period = network.formats[0].periods[0]
+    stand_in: dict[str, Any] = {
+        "name": "Campaign",
+        "budget": {"amount": "1", "currency": account.currency or "XXX", "period": period},
+        "schedule": {"startAt": "2030-01-01T00:00:00Z"},
+        "targeting": {},
+        "creative": {},
+    }
+    kept: dict[str, Any] = {}
+    for part, value in campaign.items():
+        if part in members:
+            continue
+        if isinstance(value, Mapping):
+            value = {name: one for name, one in value.items() if f"{part}.{name}" not in members}
+            value = {**stand_in[part], **value} if part in ("budget", "schedule") else value
+        kept[part] = value
+    try:
+        check(network, account, read_brief(stand_in | kept), now)
+    except InvalidInput as problem:
+        parts = {member.partition(".")[0] for member in members}
+        return [
+            issue
+            for issue in problem.issues
+            if not {_member(issue.path), issue.path.partition(".")[0]} & members
+            and not (issue.path.partition(".")[0] in parts and issue.code in ("required", "order", "too_short"))
+        ]
+    return []
+
+
+def _member(path: str) -> str:
+    """The member of a brief that a path leads to or into, two names deep."""
+    return ".".join(path.split(".")[:2])
+
+
+def format_of(network: Network, members: Mapping[str, Any]) -> Format:
+    """The one format whose ``when`` holds; the first format where none does, so that its issues can be told."""
+    fitting = [one for one in network.formats if one.when(members)]
+    if len(fitting) > 1:
+        raise ValueError(f"{network.code}: a brief is {fitting[0].code} and {fitting[1].code} at once")
+    return fitting[0] if fitting else network.formats[0]
+
+
+def _supported(network: Network, chosen: Format, brief: CampaignBrief) -> Iterator[Issue]:
+    if brief.goal not in chosen.goals:
+        goals = ", ".join(chosen.goals)
+        yield Issue("goal", "not_supported", f"{network.title} ({chosen.title}) takes these goals: {goals}.")
+    if brief.budget.period not in chosen.periods:
+        periods = ", ".join(chosen.periods)
+        yield Issue("budget.period", "not_supported", f"{network.title} takes these budget periods: {periods}.")
+
+
+@frozen
+class Applicable:
+    """The rows of a format that count for one goal, period and kind of account: one a path."""
+
+    rows: Mapping[str, Input]
+    required: tuple[str, ...]
+    groups: tuple[tuple[str, ...], ...]
+
+
+def applicable(chosen: Format, goal: str, period: str, account: Account) -> Applicable:
+    """The rows that count for this goal, period and account: of each path the first."""
+    return _applicable(chosen, goal, period, tuple([unless(account) for unless in _conditions(chosen)]))
+
+
+@lru_cache(1024)
+def _conditions(chosen: Format) -> tuple[Callable[[Account], bool], ...]:
+    return tuple(dict.fromkeys(row.unless for row in chosen.inputs if row.unless is not None))
+
+
+@lru_cache(1024)
+def _applicable(chosen: Format, goal: str, period: str, hold: tuple[bool, ...]) -> Applicable:
+    """``hold``: which of the format's conditions are true."""
+    true = dict(zip(_conditions(chosen), hold, strict=True))
+    rows: dict[str, Input] = {}
+    for row in chosen.inputs:
+        fits = (not row.goals or goal in row.goals) and (not row.periods or period in row.periods)
+        if fits and (row.unless is None or not true[row.unless]):
+            rows.setdefault(row.path, row)
+    groups: dict[str, list[str]] = {}
+    for path, row in rows.items():
+        if row.need in ("one", "any"):
+            groups.setdefault(row.group, []).append(path)
+    required = tuple(path for path, row in rows.items() if row.need == "required")
+    return Applicable(rows, required, tuple(map(tuple, groups.values())))
+
+
+def _inputs(
+    network: Network, chosen: Format, account: Account, brief: CampaignBrief, members: Mapping[str, Any]
+) -> Iterator[Issue]:
+    table = applicable(chosen, brief.goal, brief.budget.period, account)
+    rows = table.rows
+    for path in table.required:
+        if path not in members:
+            yield Issue(path, "required", _sentence(f"{network.title} ({chosen.title}) needs {path}", rows[path]))
+    for paths in table.groups:
+        given = [path for path in paths if path in members]
+        row = rows[paths[0]]
+        if not given:
+            wanted = "exactly one of" if row.need == "one" and len(paths) > 1 else "at least one of"
+            named = paths[0] if len(paths) == 1 else f"{wanted} {', '.join(paths)}"
+            yield Issue(paths[0], "required", _sentence(f"{network.title} ({chosen.title}) needs {named}", row))
+        elif row.need == "one" and len(given) > 1:
+            yield Issue(given[1], "conflict", f"{network.title} takes exactly one of {', '.join(paths)}.")
+    for path, value in members.items():
+        found = rows.get(path)
+        if found is None or found.need == "refused":
+            if path.startswith("creative.") and EXISTING in members and path != EXISTING:
+                yield Issue(path, "conflict", IS_INHERITED)
+                continue
+            reason = found.reason if found is not None and found.reason else _others(rows, path)
+            yield Issue(path, "not_supported", f"{network.title} ({chosen.title}) does not take {path}: {reason}.")
+        elif found.choices and any(one not in found.choices for one in (value if _many(value) else (value,))):
+            accepted = ", ".join(one if isinstance(one, str) else str(one).lower() for one in found.choices)
+            why = f" ({found.reason})" if found.reason else ""
+            code = "not_supported" if found.reason else "choice"
+            yield Issue(path, code, f"{network.title} takes these values for {path}: {accepted}{why}.")
+        elif path == NATIVE and (empty := list(_empty_places(network, value))):
+            yield from empty
+        elif found.test is not None and (wrong := found.test(value)) is not None:
+            yield Issue(path, "invalid", _sentence(f"{network.title}: {wrong}", found))
+
+
+def _empty_places(network: Network, native: Json) -> Iterator[Issue]:
+    """An issue for each empty value in the members of a native targeting that say where is served."""
+    for pointer in network.geographies:
+        for path in _empty_below(native, parts(pointer), NATIVE):
+            message = (
+                f"{network.title} takes nothing empty here: it would serve everywhere, or refuse a part of the campaign"
+                " after it has made the first. Name at least one place."
+            )
+            yield Issue(path, "too_few", message)
+
+
+def _empty_below(value: Json, names: Sequence[str], path: str) -> Iterator[str]:
+    """The paths of the empty values at what a pointer finds, and below it."""
+    if not names and (value is None or value in ("", [], (), {})):
+        yield path
+    members = dict(enumerate(value)) if _many(value) else value if isinstance(value, Mapping) else {}
+    every = not names or names[0] == "*"
+    for name in members if every else [names[0]] if names[0] in members else ():
+        yield from _empty_below(members[name], names[1:], f"{path}.{name}")
+
+
+def _others(rows: Mapping[str, Input], path: str) -> str:
+    """Why a member is not taken of which no row says it: what is taken in its place."""
+    part = path.partition(".")[0]
+    if part not in _PARTS:
+        return "it has no place for it"
+    named = {other: row for other, row in rows.items() if other.startswith(f"{part}.")}
+    taken = [other for other, row in named.items() if row.need != "refused" and row.choices != (False,)]
+    return f"it takes {', '.join(taken)}" if taken else f"it takes nothing of {part}"
+
+
+def _many(value: Any) -> bool:
+    return isinstance(value, list | tuple)
+
+
+def _sentence(start: str, row: Input) -> str:
+    return start + (f" ({row.accepts})" if row.accepts else "") + "."
+
+
+def _money(network: Network, chosen: Format, account: Account, brief: CampaignBrief) -> Iterator[Issue]:
+    try:
+        currency = currency_of(account)
+        unit = network.unit(account)
+    except InvalidInput as problem:
+        yield from problem.issues
+        return
+    if brief.budget.currency != currency:
+        yield Issue("budget.currency", "currency_mismatch", f"The account counts in {currency}; no conversion is made.")
+        return
+    amounts = [("budget.amount", brief.budget.amount)]
+    if brief.bid is not None and (brief.goal in chosen.bid or brief.goal not in chosen.goals):
+        amounts.append(("bid", brief.bid))
+    for path, amount in amounts:
+        try:
+            whole_units(unit, amount, path)
+        except InvalidInput as problem:
+            yield from (Issue(path, one.code, f"{network.title}, {currency}: {one.message}") for one in problem.issues)
+
+
+def times_held(network: str, digits: Digits = 0) -> Rule:
+    """A format's rule: the network holds the times of a brief to so many digits of a second, and none is cut off."""
+
+    def rule(account: Account, brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+        for path, text in (("schedule.startAt", brief.schedule.start_at), ("schedule.endAt", brief.schedule.end_at)):
+            try:
+                if text is not None:
+                    held(text, path, network, digits)
+            except InvalidInput as problem:
+                yield from problem.issues
+
+    return rule
+
+
+def start_issues(network: str, brief: CampaignBrief, timezone: str) -> Iterator[Issue]:
+    """Why a network that keeps whole local days refuses the start: served from its midnight, it spends money early."""
+    try:
+        first_day(brief.schedule.start_at, "schedule.startAt", network, timezone)
+    except InvalidInput as problem:
+        yield from problem.issues
+
+
+def _countries(network: Network, brief: CampaignBrief) -> Iterator[Issue]:
+    types = [one.type_of for one in network.edits if one.path == "targeting.locations" and one.type_of is not None]
+    codes = [(f"targeting.countries.{at}", code) for at, code in enumerate(brief.targeting.countries or ())]
+    for at, location in enumerate(brief.targeting.location_ids or ()):
+        if types and all(type_of(location) == "country" for type_of in types):
+            codes.append((f"targeting.locationIds.{at}", code_of(location)))
+    for path, code in codes:
+        try:
+            known(code, path, network.other_countries)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
+def coin_warnings(network: str, account: Account, brief: CampaignBrief) -> Iterator[str]:
+    """A warning for each amount that the network can hold and that is finer than the account's smallest coin."""
+    currency = currency_of(account)
+    digits = exponent(currency, "account.currency")
+    for name, amount in (("budget", brief.budget.amount), ("bid", brief.bid or "")):
+        if len(amount.partition(".")[2].rstrip("0")) > digits:
+            yield f"The {name} is finer than the smallest coin of {currency}; {network} may refuse it."
+
+
+def _dates(brief: CampaignBrief, now: datetime | None) -> Iterator[Issue]:
+    end = brief.schedule.end
+    if end is not None and now is not None and end <= now:
+        yield Issue("schedule.endAt", "past", "The end lies in the past.")

@@ -1,0 +1,74 @@
+"""Catalogs: the rows that a network offers for a member, such as pages, places or audiences."""
+
+from __future__ import annotations
+
+from attrs import frozen
+
+from adsunify.adapter.flows import ask
+from adsunify.adapter.hierarchy import Query
+from adsunify.adapter.network import Account, Catalog, Network, value_at
+from adsunify.errors import (
+    ProviderUnreadable,
+    refused,
+)
+from adsunify.http.messages import Flow, Response
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, rows
+
+
+@frozen
+class CatalogRow:
+    """One row of a catalog."""
+
+    id: str
+    name: str
+    native: Json
+
+    def to_json(self) -> dict[str, Json]:
+        return {"id": self.id, "name": self.name, "native": self.native}
+
+
+@frozen
+class CatalogPage:
+    """One page of a catalog."""
+
+    rows: tuple[CatalogRow, ...]
+    cursor: str | None = None
+
+
+# -- catalogs -----------------------------------------------------------------------------------------------------
+
+
+def catalog(network: Network, account: Account, resource: str, query: Query) -> Flow[CatalogPage]:
+    """One page of an allow-listed catalog; ``resource`` is ``name`` or ``name:suffix`` (``_`` stands for a space).
+
+    ``query.search`` is the suffix of a catalog that takes one and was given none; others are filtered by it here.
+    """
+    name, _, suffix = resource.partition(":")
+    declared = next((one for one in network.catalogs if one.resource == name), None)
+    if declared is None:
+        names = ", ".join(one.resource for one in network.catalogs)
+        raise refused("resource", "catalog_not_supported", f"{network.title} has no catalog {name}; it has {names}.")
+    sought, search = suffix.replace("_", " "), query.search or ""
+    if declared.suffix != "none" and not sought:
+        sought, search = search, ""
+    if (declared.suffix == "required" and not sought) or (declared.suffix == "none" and suffix):
+        form = f"{name}:<text>" if declared.suffix == "required" else name
+        raise refused("resource", "catalog_suffix", f"This catalog is asked for as {form}.")
+    response = yield from ask(network, declared.request(account, sought, query.cursor, query.limit))
+    following = declared.next(response) if declared.next is not None else None
+    found = catalog_rows(declared, response)
+    return CatalogPage(tuple(row for row in found if search.casefold() in row.name.casefold()), following)
+
+
+def catalog_rows(declared: Catalog, response: Response) -> tuple[CatalogRow, ...]:
+    """The rows of a catalog's answer; rows without an id are unreadable."""
+    found: list[CatalogRow] = []
+    listed = declared.items(response) if callable(declared.items) else rows(response.body, declared.items, "catalog")
+    for native in listed:
+        row_id = identifier(value_at(native, declared.id))
+        if row_id is None:
+            raise ProviderUnreadable(f"A row of the catalog {declared.resource} has no id.")
+        name = value_at(native, declared.name)
+        found.append(CatalogRow(row_id, name if isinstance(name, str) else row_id, native))
+    return tuple(found)

@@ -1,0 +1,398 @@
+"""Applies an edit: checks it against the SETTINGS tables and computes the native changes.
+
+Changes are applied in table order, and locks see the result so far: a strategy that changes in the same edit unlocks
+its bid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Literal
+
+from attrs import field, frozen
+
+from adsunify.adapter.network import (
+    Account,
+    Network,
+    Setting,
+    counted,
+    is_number,
+    level,
+    native_units,
+    whole_units,
+)
+from adsunify.adapter.settings import (
+    BIDS,
+    _least,
+    _whole_day,
+    local_time,
+    lock_reason,
+    place,
+    settings_of,
+    shown,
+)
+from adsunify.errors import InvalidInput, Issue, ProviderUnreadable, refuse, refused
+from adsunify.models.base import is_visible
+from adsunify.plans.records import Change, Kind, Risk
+from adsunify.values.dates import instant
+from adsunify.values.exact_json import Json, loads
+from adsunify.values.json_pointer import parts, put, read
+from adsunify.values.money import changed, major, multiple_of, written
+
+
+@frozen
+class Percentage:
+    """A relative change of a money or number field; ``value`` in percent, greater than 0."""
+
+    mode: Literal["increase", "decrease"]
+    value: Decimal
+
+
+@frozen
+class Edit:
+    """An edit as the caller wants it: one vocabulary for all networks (the contract's "Edit and bulk-edit fields")."""
+
+    fields: Mapping[str, str | int | Decimal | Percentage] = field(factory=dict)
+    targeting: Mapping[str, Json] = field(factory=dict)
+    creative: Mapping[str, Json] = field(factory=dict)
+
+
+@frozen
+class Edited:
+    """What the field changes of an edit become: pointer to native value, and each change in words."""
+
+    native: Mapping[str, Json]
+    changes: tuple[Change, ...]
+
+    @property
+    def members(self) -> dict[str, Json]:
+        """The same by name, where all of them stand at the top of the entity."""
+        return {pointer.removeprefix("/"): value for pointer, value in self.native.items()}
+
+
+def edited(
+    network: Network,
+    account: Account,
+    kind: Kind,
+    native: Mapping[str, Json],
+    edit: Edit,
+    now: datetime | None,
+) -> Edited:
+    """What the edit's ``fields`` become natively, with those members of ``creative`` that are fields.
+
+    Raises InvalidInput with all issues, ``no_change`` for a field that has the value already; ProviderUnreadable for an
+    entity of another shape. Nothing is rounded upward.
+    """
+    content = {f"creative.{name}": name for name in edit.creative}
+    named = {row.field: content[row.path] for row in network.edits if row.level == kind and row.path in content}
+    named.pop("", None)
+    wanted = {**edit.fields, **{field_: edit.creative[name] for field_, name in named.items()}}
+    table = settings_of(network, kind)
+    now = local_time(account, now)
+    known = {setting.field for setting in table}
+    issues = [unknown_field(network, kind, name, f"fields.{name}") for name in wanted if name not in known]
+    result: dict[str, Json] = {}
+    amounts: dict[str, str] = {}
+    changes: list[Change] = []
+    current = deepcopy(dict(native))
+    for setting in table:
+        if setting.field not in wanted:
+            continue
+        path = f"fields.{setting.field}"
+        reason = lock_reason(setting, current, now)
+        if reason is not None:
+            issues.append(Issue(path, "locked", f"{network.title}: {setting.field} is locked: {reason}."))
+            continue
+        before = shown(network, account, setting, current)
+        try:
+            value = _native(network, account, setting, current, wanted[setting.field], path)
+            exact = _exact(network, account, setting, current, wanted[setting.field], path)
+            members = {place(setting, current): value}
+            if setting.write is not None:
+                members = dict(setting.write(value, current, account))
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+            continue
+        if setting.unit == "money":
+            same = [amounts[pointer] for pointer in members if pointer in amounts]
+            if same:
+                issues.append(Issue(path, "conflict", f"fields.{same[0]} is the same amount; give only one of them."))
+                continue
+            amounts |= dict.fromkeys(members, setting.field)
+        for pointer, new in members.items():
+            try:
+                put(current, pointer, new)
+            except (TypeError, ValueError, AttributeError, LookupError):  # what was read is no object on the way there
+                raise ProviderUnreadable(f"{network.title}: {setting.field} cannot stand where it was read.") from None
+        result.update(members)
+        change = Change(setting.field, before, shown(network, account, setting, current), exact)
+        try:
+            if wanted[setting.field] == "":  # natively another value may stand for none
+                require_change(Change(setting.field, before, None), path)
+            changes.append(require_change(change, path))
+        except InvalidInput as problem:
+            issues.extend(problem.issues)
+    refuse(_as_sent(issue, named) for issue in issues)
+    if "bidStrategy" in wanted:
+        changes += _let_go(network, account, table, native, current, now)
+    return Edited(result, tuple(changes))
+
+
+def unknown_field(network: Network, kind: Kind, name: str, path: str) -> Issue:
+    """The refusal of a field that the level does not have: which one to use for a native amount, or all there are."""
+    own = settings_of(network, kind)
+    native = level(network, kind).native
+    accepted = ", ".join(sorted(setting.field for setting in own))
+    plain = Issue(path, "not_supported", f"{network.title} has these fields on the level {native}: {accepted}.")
+    if any(setting.field == name for setting in network.settings):
+        return plain
+    for settings in (own, network.settings):
+        fields = dict.fromkeys(
+            setting.field if setting in own else f"{setting.field} of the {level(network, setting.level).native}"
+            for setting in settings
+            if setting.unit == "money" and not isinstance(setting.lock, str) and name in _spellings(setting)
+        )
+        if fields:
+            message = (
+                f"This is {network.title}'s own name. An edit takes the amount in major units of the account's "
+                f'currency ("12.50"), under the name {" or ".join(fields)}.'
+            )
+            return Issue(path, "unknown_field", message)
+    return plain
+
+
+def _spellings(setting: Setting) -> frozenset[str]:
+    """The native names of a setting's amount, and the amount's native pointer joined by dots."""
+    if not isinstance(setting.native, str) or not setting.native:
+        return frozenset(setting.spellings)
+    names = parts(setting.native)
+    return frozenset((*setting.spellings, names[-1], ".".join(names)))
+
+
+def require_change(change: Change, path: str, essence: Callable[[Json], Json] = lambda value: value) -> Change:
+    """The change itself. Raises InvalidInput ``no_change`` where it leaves everything as it is.
+
+    ``essence`` leaves out of a native value what a write does not set.
+    """
+    if _comparable(essence(change.before)) == _comparable(essence(change.after)):
+        raise refused(path, "no_change", "This is how it is already; leave it out, or name another value.")
+    return change
+
+
+def _comparable(value: Json) -> object:
+    """A value without what makes no difference: the order and number of a list's items, empty members, time zones."""
+    if isinstance(value, Mapping):
+        members = {name: _comparable(one) for name, one in value.items()}
+        return frozenset((name, one) for name, one in members.items() if one is not None) or None
+    if isinstance(value, list | tuple):
+        return frozenset(map(_comparable, value)) or None
+    if isinstance(value, str) and value:
+        try:
+            return instant(value) if "T" in value else value
+        except InvalidInput:
+            return value
+    return None if value == "" else value
+
+
+def _let_go(
+    network: Network,
+    account: Account,
+    table: Iterable[Setting],
+    before: Mapping[str, Json],
+    after: Mapping[str, Json],
+    now: datetime | None,
+) -> Iterator[Change]:
+    """The amounts that no longer count under another bid strategy."""
+    for setting in table:
+        if setting.field not in BIDS or lock_reason(setting, before, now) or not lock_reason(setting, after, now):
+            continue
+        held = shown(network, account, setting, before)
+        if held is not None:
+            yield Change(setting.field, held, None)
+
+
+def eased(network: Network, kind: Kind, changes: Iterable[Change]) -> Iterator[str]:
+    """What a reviewer has to know of limits of spend that an edit takes away."""
+    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    for change in changes:
+        if change.before is None:
+            continue
+        if change.field in money and change.after is None:
+            yield f"{change.field} {change.before} is taken away: it limits nothing any more."
+        elif change.field == "endAt" and change.after is None:
+            yield "The end is taken away: it spends until somebody pauses it."
+        elif change.field == "endAt" and str(change.after) > str(change.before):
+            yield f"The end is later than {change.before}: it spends for longer."
+
+
+def _as_sent(issue: Issue, named: Mapping[str, str]) -> Issue:
+    """The issue at the member of ``creative`` that the caller sent for the field."""
+    name = named.get(issue.path.removeprefix("fields."))
+    return issue if name is None else issue._replace(path=f"creative.{name}")
+
+
+def misplaced_end(
+    start: datetime | None, end: datetime | None, moved: Mapping[str, bool], now: datetime | None
+) -> Iterator[Issue]:
+    """What is wrong with the start and end after an edit; ``moved`` says whether it changes "startAt" and "endAt"."""
+    if moved["endAt"] and end is not None and now is not None and end <= now:
+        yield Issue("fields.endAt", "past", "The end lies in the past.")
+    elif any(moved.values()) and start is not None and end is not None and end <= start:
+        at = "fields.endAt" if moved["endAt"] else "fields.startAt"
+        yield Issue(at, "order", "The end has to come after the start.")
+
+
+def payload_issues(network: Network, account: Account, kind: Kind, payload: Mapping[str, Json]) -> Iterator[Issue]:
+    """What is wrong with the budget and the bid of a native payload, by the rows that an edit is held against."""
+    try:
+        unit = network.unit(account)
+    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
+        return
+    for setting in settings_of(network, kind):
+        if setting.unit != "money" or setting.field not in ("budget", "bid"):
+            continue
+        at = place(setting, payload)
+        if at.startswith(f"/{level(network, kind).native}/"):  # Google's levels are read with others beside them
+            at = at.removeprefix(f"/{level(network, kind).native}")
+        count = counted(unit, read(payload, at)) if at else None
+        if count is None or (setting.zero and not count):
+            continue
+        path = "payload" + at.replace("/", ".")
+        try:
+            if count <= 0:
+                raise refused(path, "out_of_range", "must be greater than 0.")
+            multiple_of(count, unit.step, unit.offset, path)
+            _limits(setting, payload, account, Decimal(major(count, unit.offset)), path)
+        except InvalidInput as problem:
+            yield from problem.issues
+
+
+def risk_of(network: Network, kind: Kind, changes: Iterable[Change]) -> Risk:
+    """``spend`` where an amount of money is raised, set for the first time, or taken away as a limit; else ``low``."""
+    money = {setting.field for setting in settings_of(network, kind) if setting.unit == "money"}
+    for change in changes:
+        if change.field in money and not (
+            change.before is not None and change.after is not None and Decimal(change.after) <= Decimal(change.before)
+        ):
+            return "spend"
+    return "low"
+
+
+def _native(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], value: Json, path: str
+) -> Json:
+    """A new value in native units, held against the row's limits."""
+    if isinstance(value, Percentage):
+        return _relative(network, account, setting, native, value, path)
+    if value == "":
+        if not setting.clears:
+            raise refused(path, "required", f"{setting.field} cannot be cleared.")
+        return None
+    plain = format(value, "f") if isinstance(value, Decimal) else str(value)
+    if setting.unit == "money":
+        unit = network.unit(account)
+        count = whole_units(unit, plain, path)
+        if not count:  # as in a brief: a network may take 0 for no limit at all
+            raise refused(path, "out_of_range", "must be greater than 0.")
+        _limits(setting, native, account, Decimal(plain), path)
+        return native_units(unit, count)
+    if setting.unit == "number":
+        try:
+            number = Decimal(plain)
+        except InvalidOperation:
+            raise refused(path, "type", f"{setting.field} is a number.") from None
+        if not number.is_finite():
+            raise refused(path, "type", f"{setting.field} is a number.")
+        _limits(setting, native, account, number, path)
+        return int(number) if number == number.to_integral_value() else number
+    if setting.unit == "instant":
+        instant(plain, path)
+        return plain
+    if setting.unit == "day":
+        return _whole_day(network, account, setting.field, plain, path)
+    if setting.unit == "choice" and plain not in setting.choices:
+        raise refused(path, "choice", f"{setting.field} is one of {', '.join(setting.choices)}.")
+    if setting.unit == "flag":
+        if plain not in ("true", "false"):
+            raise refused(path, "choice", f"{setting.field} is true or false.")
+        return plain == "true"
+    if setting.unit == "list":
+        found = [str(one) for one in value] if isinstance(value, list | tuple) else _listed(plain)
+        current = shown(network, account, setting, native)
+        if isinstance(current, list) and found == _listed(",".join(map(str, current))):
+            return current  # what is shown, written back: its texts may have commas
+        if setting.choices and any(part not in setting.choices for part in found):
+            message = f"{setting.field} takes a comma-separated list of {', '.join(setting.choices)}."
+            raise refused(path, "choice", message)
+        return found
+    if not is_visible(plain):
+        raise refused(path, "blank", f"{setting.field} must have at least one visible character.")
+    if setting.longest and len(plain) > setting.longest:
+        raise refused(path, "too_long", f"{setting.field} has at most {setting.longest} characters.")
+    return plain
+
+
+def _listed(plain: str) -> list[str]:
+    """The parts of a list in one text: JSON, or parted by commas."""
+    try:
+        found = loads(plain) if plain.startswith("[") else None
+    except ValueError:
+        found = None
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return found
+    return [part.strip() for part in plain.split(",") if part.strip()]
+
+
+def _relative(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
+) -> Json:
+    if setting.unit == "number":
+        return _relative_number(account, setting, native, change, path)
+    if setting.unit != "money":
+        raise refused(path, "not_supported", f"{setting.field} cannot be changed by a percentage.")
+    unit = network.unit(account)
+    before = counted(unit, read(native, place(setting, native)))
+    if before is None:
+        raise refused(path, "no_current_value", f"{setting.field} has no amount to change by a percentage.")
+    count, _ = changed(before, change.mode, change.value, unit.offset, path, step=unit.step)
+    _limits(setting, native, account, Decimal(major(count, unit.offset)), path)
+    return native_units(unit, count)
+
+
+def _exact(
+    network: Network, account: Account, setting: Setting, native: Mapping[str, Json], change: Json, path: str
+) -> str | None:
+    """What a percentage of an amount comes to before it is cut."""
+    if not isinstance(change, Percentage) or setting.unit != "money":
+        return None
+    unit = network.unit(account)
+    before = counted(unit, read(native, place(setting, native)))
+    return None if before is None else written(changed(before, change.mode, change.value, unit.offset, path)[1])
+
+
+def _relative_number(
+    account: Account, setting: Setting, native: Mapping[str, Json], change: Percentage, path: str
+) -> Json:
+    """A number is changed exactly; one that has to be whole is refused where the result is not."""
+    before = setting.read(native, account) if setting.read is not None else read(native, place(setting, native))
+    if not is_number(before):
+        raise refused(path, "no_current_value", f"{setting.field} has no number to change by a percentage.")
+    percent = 100 + (change.value if change.mode == "increase" else -change.value)
+    number = Decimal(before) * percent / 100
+    if number <= 0:
+        raise refused(path, "too_small", f"{setting.field} would be {number:f}; it has to be more than 0.")
+    if isinstance(before, int) and number != number.to_integral_value():
+        raise refused(path, "over_precision", f"{setting.field} would be {number.normalize():f}; it is a whole number.")
+    _limits(setting, native, account, number, path)
+    return int(number) if number == number.to_integral_value() else number.normalize()
+
+
+def _limits(setting: Setting, native: Mapping[str, Json], account: Account, number: Decimal, path: str) -> None:
+    least = _least(setting, native, account)
+    if least and number < Decimal(least):
+        raise refused(path, "too_small", f"{setting.field} is at least {least}.")
+    if setting.maximum and number > Decimal(setting.maximum):
+        raise refused(path, "too_large", f"{setting.field} is at most {setting.maximum}.")

@@ -1,0 +1,213 @@
+"""Flows: reads that talk to a network, as generators without I/O, and the records they return.
+
+A flow yields a :class:`~adsunify.http.messages.Request` (or a ``Wait``) and receives its ``Response``. Any driver can
+run it: the transport, a test, or :func:`answered` from recorded answers.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl
+
+from adsunify.adapter.error_rules import failure
+from adsunify.adapter.network import Network
+from adsunify.errors import (
+    Issue,
+    LookupNeeded,
+    ProviderError,
+    ProviderNotFound,
+    ProviderUnreadable,
+)
+from adsunify.http.messages import Flow, Request, Response, Wait, filled
+from adsunify.values.exact_json import canonical
+
+Result = TypeVar("Result")
+MAX_PAGES = 1_000
+"""No list of an account is read further than this; a tree that is longer says ``truncated``."""
+FLOW_BYTES = 64 * 1024 * 1024
+FLOW_SECONDS = 300.0
+"""A flow asks nothing more once its answers have so many bytes together (inflated), or after so long."""
+
+
+# -- asking -------------------------------------------------------------------------------------------------------
+
+
+def settled(result: Result) -> Flow[Result]:
+    """A flow that reads nothing and returns the result."""
+    yield from ()
+    return result
+
+
+def ask(network: Network, request: Request) -> Flow[Response]:
+    """Send a read and return its good answer; raises the ProviderError that the ERRORS table makes of a bad one."""
+    response = yield request
+    problem = failure(network, response)
+    if problem is not None:
+        raise problem
+    return response
+
+
+def maybe(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`ask`, but None where the network has no such thing."""
+    try:
+        return (yield from ask(network, request))
+    except ProviderNotFound:
+        return None
+
+
+def optional(network: Network, request: Request) -> Flow[Response | None]:
+    """As :func:`ask`, but None where no good answer is to be had: refused, not reached, or not recorded."""
+    try:
+        return (yield from ask(network, request))
+    except (ProviderError, LookupNeeded):
+        return None
+
+
+def pages(
+    network: Network, request: Request, following: Callable[[Request, Response], Request | None]
+) -> Generator[Request | Wait, Response, list[Response]]:
+    """All pages of a list. ``following`` makes the request of the next page from an answer, None at the end.
+
+    A cursor that comes back a second time is refused as unreadable.
+    """
+    answers = [(yield from ask(network, request))]
+    seen: set[bytes] = set()
+    while (then := following(request, answers[-1])) is not None:
+        seen.add(canonical(request.to_json()))
+        if canonical(then.to_json()) in seen or len(answers) >= MAX_PAGES:
+            raise ProviderUnreadable(f"{network.title}: the list does not end, or its cursor repeats.")
+        request = then
+        answers.append((yield from ask(network, request)))
+    return answers
+
+
+def remembered(flow: Flow[Result]) -> Flow[Result]:
+    """The flow, each of its reads asked once: the same request has the same good answer again. A wait forgets."""
+    answers: dict[bytes, Response] = {}
+    try:
+        asked = next(flow)
+        while True:
+            key = canonical(asked.to_json()) if isinstance(asked, Request) and asked.nature == "read" else None
+            if isinstance(asked, Wait):
+                answers.clear()
+            if key in answers:
+                asked = flow.send(answers[key])
+                continue
+            try:
+                given = yield asked
+            except (ProviderError, LookupNeeded) as problem:
+                asked = flow.throw(problem)
+                continue
+            if key is not None and given.ok:
+                answers[key] = given
+            asked = flow.send(given)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+
+
+# -- driving ------------------------------------------------------------------------------------------------------
+
+
+def drive(flow: Flow[Result], answer: Callable[[Request], Response]) -> Result:
+    """Run a flow with a function that answers requests; waits are passed over.
+
+    A ProviderError or LookupNeeded of ``answer`` is raised inside the flow, which may handle it.
+    """
+    try:
+        asked = next(flow)
+        while True:
+            try:
+                given = Response(204, {}, None, "empty") if isinstance(asked, Wait) else answer(asked)
+            except (ProviderError, LookupNeeded) as problem:
+                asked = flow.throw(problem)
+            else:
+                asked = flow.send(given)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+
+
+async def run_flow_async(
+    flow: Flow[Result],
+    send: Callable[[Request], Awaitable[Response]],
+    *,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+) -> Result:
+    """Run a flow of reads to its result. A ProviderError of ``send`` is raised inside the flow, which may handle it.
+
+    Raises what the flow raises; ValueError where a flow asks for a write; ProviderUnreadable where its answers exceed
+    :data:`FLOW_BYTES` together, or it goes on asking after :data:`FLOW_SECONDS`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline, size = loop.time() + FLOW_SECONDS, 0
+    try:
+        asked = next(flow)
+        while True:
+            if size > FLOW_BYTES or loop.time() > deadline:
+                limit = f"{FLOW_BYTES // 2**20} MiB" if size > FLOW_BYTES else f"{FLOW_SECONDS:g} seconds"
+                raise ProviderUnreadable(f"The network's answers to this call take more than {limit}; ask for less.")
+            try:
+                answer = await _answer(asked, send, sleep)
+            except ProviderError as problem:
+                problem.outcome = "not_applied"  # a flow only reads, whatever became of the request
+                asked = flow.throw(problem)
+            else:
+                size += answer.size
+                asked = flow.send(answer)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    finally:
+        flow.close()
+
+
+async def _answer(
+    asked: Request | Wait,
+    send: Callable[[Request], Awaitable[Response]],
+    sleep: Callable[[float], Awaitable[None]],
+) -> Response:
+    if isinstance(asked, Wait):
+        await sleep(max(0.0, asked.seconds))
+        return Response(204, {}, None, "empty")
+    if asked.nature == "write":
+        raise ValueError("a flow only reads")
+    return await send(asked)
+
+
+def _any_order(url: str) -> tuple[str, list[tuple[str, str]]]:
+    """The address and its query parameters, whatever their order."""
+    address, _, query = url.partition("?")
+    return address, sorted(parse_qsl(query, keep_blank_values=True))
+
+
+def answered(flow: Flow[Result], exchange: Sequence[Mapping[str, Any]]) -> Result:
+    """Run a flow from recorded answers: a list of ``{"request": {"method", "url"}, "response": {"status", "body"}}``.
+
+    Raises LookupNeeded where the flow asks for something that was not recorded.
+    """
+    recorded = list(exchange)
+
+    def answer(request: Request) -> Response:
+        url = filled(request)
+        for index, one in enumerate(recorded):
+            wanted = one["request"]
+            if wanted.get("method", request.method) == request.method and _any_order(wanted["url"]) == _any_order(url):
+                del recorded[index]
+                said = one["response"]
+                body = said.get("body")
+                headers = {name.lower(): value for name, value in said.get("headers", {}).items()}
+                return Response(said.get("status", 200), headers, body, "empty" if body is None else "json")
+        raise LookupNeeded(
+            (
+                Issue(
+                    "lookups",
+                    "lookup_needed",
+                    f"The plan needs an answer to {request.method} {url}; give it as a recorded look-up.",
+                ),
+            )
+        )
+
+    return drive(flow, answer)

@@ -1,0 +1,162 @@
+"""The hierarchy of an account as reads return it: entities, pages of entities, and the tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+from attrs import field, frozen
+
+from adsunify.adapter.network import Account, Level, Network, level, unified, value_at
+from adsunify.errors import (
+    InvalidInput,
+    Issue,
+    ProviderNotFound,
+    ProviderUnreadable,
+)
+from adsunify.http.messages import Flow
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import identifier, read, text
+
+FILTER_PAGES = 20
+"""A list that is filtered on our side reads at most this many provider pages for one call."""
+
+
+# -- what reads return --------------------------------------------------------------------------------------------
+
+
+@frozen
+class Entity:
+    """One native entity: ``status`` is the unified one (None where unknown), ``native`` the whole as it was read."""
+
+    kind: str
+    id: str
+    parent_id: str | None
+    name: str | None
+    status: str | None
+    native_status: str | None
+    native: Mapping[str, Json]
+
+    def to_json(self) -> dict[str, Json]:
+        return {
+            "kind": self.kind,
+            "id": self.id,
+            "parentId": self.parent_id,
+            "name": self.name,
+            "status": self.status,
+            "nativeStatus": self.native_status,
+            "native": dict(self.native),
+        }
+
+
+@frozen
+class Page:
+    """One page of entities or catalog rows; ``cursor`` is the network's own, None at the end."""
+
+    entities: tuple[Entity, ...]
+    cursor: str | None = None
+
+
+@frozen
+class Query:
+    """How a list is asked for. ``cursor`` is the network's own (the service signs and unsigns it)."""
+
+    limit: int = 50
+    cursor: str | None = None
+    parent_id: str | None = None
+    status: str | None = None
+    search: str | None = None
+
+
+@frozen
+class Tree:
+    """The native hierarchy, flat, parents first."""
+
+    nodes: tuple[Entity, ...]
+    truncated: bool = False
+
+
+@frozen
+class FoundAccount:
+    """An ad account that a token reaches; ``status`` is ``active`` or a native word where it cannot serve."""
+
+    native_id: str
+    name: str
+    currency: str | None
+    timezone: str | None
+    native_status: str | None = None
+    extras: Mapping[str, str] = field(factory=dict)
+
+
+def entity(one: Level, native: Mapping[str, Json], parent_id: str | None = None) -> Entity:
+    """A native entity read by its level's pointers; raises ProviderUnreadable where it has no id."""
+    found = identifier(read(native, one.id))
+    if found is None:
+        raise ProviderUnreadable(f"A {one.native} in the answer has no id.")
+    native_status = text(native, one.status) if one.status else None
+    parent = parent_id if parent_id is not None else identifier(read(native, one.parent)) if one.parent else None
+    return Entity(one.kind, found, parent, text(native, one.name), unified(one, native_status), native_status, native)
+
+
+def nest(nodes: Iterable[Entity]) -> tuple[Entity, ...]:
+    """The nodes, given parents first, without those whose parent was not read (deleted, or out of reach) and all that
+    hangs on them."""
+    kept: list[Entity] = []
+    known: set[str] = set()
+    for node in nodes:
+        if node.parent_id is None or node.parent_id in known:
+            known.add(node.id)
+            kept.append(node)
+    return tuple(kept)
+
+
+# -- whose an entity is --------------------------------------------------------------------------------------------
+
+
+def known(network: Network, kind: str, entity_id: str) -> None:
+    """Raise ProviderNotFound for what is no id of this kind: nothing is asked for it."""
+    one = level(network, kind)
+    if re.fullmatch(one.ids, entity_id) is None:
+        raise ProviderNotFound(f"{network.title} has no {one.native} of such an id.")
+
+
+def owned(
+    network: Network, account: Account, found: Entity, above: Callable[[Level, str], Flow[Entity]]
+) -> Flow[tuple[Entity, ...]]:
+    """The entity as it was read, for a network whose requests do not name the account; then what it hangs on, as far
+    up as has to be read for one that says whose it is. ``above`` reads one without asking whose it is.
+
+    Raises ProviderNotFound for another account's, ProviderUnreadable where the network does not say.
+    """
+    line = [found]
+    while True:
+        one = level(network, line[-1].kind)
+        owner = identifier(value_at(line[-1].native, one.account)) if one.account else None
+        if owner == account.native_id:
+            return tuple(line)
+        if owner is not None:
+            raise ProviderNotFound(
+                f"{network.title}: the account has no {level(network, found.kind).native} {found.id}."
+            )
+        if not one.parent_kind or line[-1].parent_id is None:
+            raise ProviderUnreadable(f"{network.title} does not say which account the {one.native} belongs to.")
+        line.append((yield from above(level(network, one.parent_kind), line[-1].parent_id)))
+
+
+# -- lists --------------------------------------------------------------------------------------------------------
+
+
+def check_query(network: Network, kind: str, query: Query) -> Level:
+    """The level of a list, its parent and status filters held against the table."""
+    one = level(network, kind)
+    issues: list[Issue] = []
+    if query.parent_id is not None and not one.parent_kind:
+        issues.append(Issue("parentId", "not_supported", f"A {kind} of {network.title} has no parent to filter by."))
+    if query.status is not None and query.status not in one.filters:
+        accepted = ", ".join(one.filters) or "none"
+        issues.append(
+            Issue("status", "choice", f"{network.title} filters a {kind} by these native statuses: {accepted}.")
+        )
+    if issues:
+        raise InvalidInput(issues)
+    return one

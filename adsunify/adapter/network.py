@@ -1,0 +1,457 @@
+"""What an adapter is made of: the records that its tables hold.
+
+A table cell is a constant, a pointer or a plain function. A capability that no table declares does not exist.
+Each network's ``tables.py`` ends with ``NETWORK = Network(...)``, which holds all of its tables, so that shared
+functions take one argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Literal
+
+from attrs import field, frozen
+
+from adsunify.adapter.insights import MissingDay
+from adsunify.errors import InvalidInput, Issue, refused
+from adsunify.http.messages import Request, Response
+from adsunify.plans.records import Kind, Step, StepAction
+from adsunify.values.exact_json import Json
+from adsunify.values.json_pointer import Columns, read
+from adsunify.values.money import LARGEST, major, units
+
+if TYPE_CHECKING:
+    from adsunify.models.brief import CampaignBrief
+
+Goal = Literal["traffic", "awareness", "conversions", "app_installs"]
+Period = Literal["daily", "lifetime"]
+Verdict = Literal["rejected", "throttled", "ambiguous"]
+Blame = Literal["input", "token", "permission", "not_found", "limit", "network"]
+UnitOf = Literal["text", "money", "instant", "day", "choice", "list", "number", "flag"]
+
+
+@frozen
+class Account:
+    """An ad account as an adapter needs it. ``currency`` may be unknown; ``extras`` are the network's own facts."""
+
+    network: str
+    native_id: str
+    currency: str | None = None
+    timezone: str | None = None
+    extras: Mapping[str, str] = field(factory=dict)
+
+
+def words(names: str) -> tuple[str, ...]:
+    """A table cell of many names, written as one text."""
+    return tuple(names.split())
+
+
+# -- money --------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class Unit:
+    """How a network counts the account's money: ``offset`` native units make one major unit, in steps of ``step``.
+
+    ``form``: how an amount stands in native JSON: the units as an ``integer`` or as ``text``, or a ``major`` decimal
+    number, or that as ``major_text``, which may be read back with digits below the unit: those are cut. ``assumed``: a
+    sentence for the plan's warnings where the figure is a documented fallback, not read.
+    """
+
+    offset: int
+    step: int = 1
+    form: Literal["integer", "text", "major", "major_text"] = "integer"
+    assumed: str = ""
+
+
+def native_amount(unit: Unit, amount: str, path: str = "amount") -> Json:
+    """A major-unit decimal string as the network's JSON holds it; InvalidInput where it cannot hold it exactly."""
+    return native_units(unit, whole_units(unit, amount, path))
+
+
+def whole_units(unit: Unit, amount: str, path: str = "amount") -> int:
+    """A major-unit decimal string in native units; InvalidInput where they cannot hold it exactly."""
+    return units(amount, unit.offset, path, step=unit.step)
+
+
+def native_units(unit: Unit, count: int) -> Json:
+    """Native units as the network's JSON holds them."""
+    if unit.form == "integer":
+        return count
+    if unit.form == "major_text":
+        return major(count, unit.offset)
+    return str(count) if unit.form == "text" else Decimal(major(count, unit.offset))
+
+
+def counted(unit: Unit, native: Json) -> int | None:
+    """The native units of an amount as the network's JSON holds it; None where it is no amount of 64 bits."""
+    try:
+        if unit.form == "major":
+            return units(format(Decimal(native), "f"), unit.offset, "amount") if is_number(native) else None
+        if unit.form == "major_text":
+            return _cut(unit, native) if isinstance(native, str) else None
+        count = int(native) if is_number(native) or isinstance(native, str) else None
+        return count if count is not None and abs(count) <= LARGEST else None
+    except (ValueError, InvalidOperation, InvalidInput):
+        return None
+
+
+def _cut(unit: Unit, native: str) -> int | None:
+    whole, _, fraction = native.partition(".")
+    kept = fraction[: len(str(unit.offset)) - 1]
+    if fraction and not (fraction.isascii() and fraction.isdigit()):
+        return None
+    return units(f"{whole}.{kept}" if kept else whole, unit.offset, "amount")
+
+
+def is_number(value: Json) -> bool:
+    """An integer or a decimal; booleans are not numbers."""
+    return isinstance(value, int | Decimal) and not isinstance(value, bool)
+
+
+def currency_of(account: Account) -> str:
+    """The account's currency; InvalidInput ``account_currency_unknown`` where it is not known yet."""
+    if account.currency is None:
+        raise refused(
+            "account.currency",
+            "account_currency_unknown",
+            "The account's currency is not known yet, so nothing that names money can be planned.",
+        )
+    return account.currency
+
+
+def timezone_of(account: Account) -> str:
+    """The account's time zone; InvalidInput ``account_timezone_unknown`` where it is not known yet."""
+    if account.timezone is None:
+        raise refused(
+            "account.timezone",
+            "account_timezone_unknown",
+            "The account's time zone is not known yet, so no day of its own can be told.",
+        )
+    return account.timezone
+
+
+# -- errors -------------------------------------------------------------------------------------------------------
+
+
+@frozen
+class ErrorRule:
+    """One row of ERRORS: what a native code (or an exact HTTP status without a code) says about a write.
+
+    ``codes`` are strings as ``Network.error`` finds them; ``"80000-80014"`` is a range of integers. ``actions``: the
+    row counts only for these step actions. A row needs codes or a status; there is no catch-all row.
+    """
+
+    verdict: Verdict
+    blame: Blame
+    meaning: str
+    codes: tuple[str, ...] = ()
+    status: int | None = None
+    actions: tuple[StepAction, ...] = ()
+
+
+@frozen
+class Found:
+    """The native error in an answer: its codes, most specific first, its text, and the network's request id."""
+
+    codes: tuple[str, ...] = ()
+    message: str | None = None
+    request_id: str | None = None
+
+
+@frozen
+class ItemAnswer:
+    """What a batch answer says of one sent item (``position`` in the array as sent): its id, or its error."""
+
+    position: int
+    id: str | None = None
+    error: Found | None = None
+
+
+# -- formats ------------------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Input:
+    """What a format does with one member of the brief. Rows are ordered; the first applicable row of a path wins.
+
+    ``need``: ``required``; ``optional``; ``one`` (exactly one member of ``group``); ``any`` (at least one of it);
+    ``refused`` (with the reason). A member without a row is refused. ``test`` returns what is wrong with a value, or
+    None. ``choices``: the only values that are taken; a ``reason`` beside them says why the others are refused.
+    ``unless``: the row does not apply to accounts for which it is true; its ``reason`` names those it applies to.
+    """
+
+    path: str
+    need: Literal["required", "optional", "one", "any", "refused"]
+    goals: tuple[Goal, ...] = ()
+    periods: tuple[Period, ...] = ()
+    group: str = ""
+    choices: tuple[str | bool, ...] = ()
+    test: Callable[[Json], str | None] | None = None
+    reason: str = ""
+    accepts: str = ""
+    unless: Callable[[Account], bool] | None = None
+
+
+Rule = Callable[[Account, "CampaignBrief", datetime | None], Iterable[Issue]]
+"""A check that spans several members. ``now`` None: nothing is held against the present."""
+
+
+@frozen(eq=False)
+class Format:
+    """One unified format: ``when`` says whether a brief (its members by path) is one; two matches are a defect."""
+
+    code: str
+    title: str
+    goals: tuple[Goal, ...]
+    periods: tuple[Period, ...]
+    inputs: tuple[Input, ...]
+    bid: Mapping[Goal, str]
+    when: Callable[[Mapping[str, Json]], bool] = lambda members: True
+    rules: tuple[Rule, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+# -- the native side ----------------------------------------------------------------------------------------------
+
+
+@frozen(eq=False)
+class Level:
+    """One level of the native hierarchy.
+
+    ``parent`` points at the parent's id in a native entity, ``status`` and ``id`` at its own; ``fields`` are read;
+    ``states`` maps native status to the unified one (``active``, ``paused``, ``archived``, ``deleted``);
+    ``settable`` maps ``active`` / ``paused`` to the native value; ``born``: the native status a create sends. A level
+    that is only shown (keywords) has ``kind`` outside campaign, adGroup, ad. ``filters``: native statuses a list takes.
+    ``shows``: which members its settings show beside the fields, under ``targeting``, ``bidding``, ``creative``.
+    ``ids``: what an id looks like, whole. ``account``: where an entity says whose it is, in the words of
+    ``Account.native_id``; left out where each request for one names the account, or what lies above it says so.
+    """
+
+    kind: str
+    native: str
+    path: str
+    id: str
+    name: str
+    status: str
+    parent: str = ""
+    parent_kind: str = ""
+    ids: str = r"[0-9]+"
+    account: str | Callable[[Mapping[str, Json]], Json] = ""
+    fields: tuple[str, ...] = ()
+    states: Mapping[str, str] = field(factory=dict)
+    settable: Mapping[str, str] = field(factory=dict)
+    filters: tuple[str, ...] = ()
+    born: str = ""
+    shows: Mapping[str, tuple[str, ...]] = field(factory=dict)
+    note: str = ""
+
+
+Entity = Mapping[str, Json]
+"""A native entity as it was read."""
+
+
+@frozen(eq=False)
+class Setting:
+    """One editable field of a level.
+
+    ``native`` points into the native entity; a function where the place depends on the entity (daily or lifetime
+    budget). ``period``: the period of a budget. ``read`` gives the value shown (money in major units, as text) where
+    the pointer alone does not; ``write`` gives pointer to native value for a new value (already converted to native
+    units) where ``{native: value}`` is not it. ``lock``: a reason (always locked), or a function that gives one for an
+    entity; its ``now`` is in the account's time zone. Unit ``day``: a date or an instant, kept as a whole day.
+    ``zero``: natively, an amount of 0 says that there is none. ``offered``: which of the choices an entity takes.
+    ``spellings``: native names of an amount that ``native`` does not show, so that an edit that uses one can be told
+    which field to use. The field itself never carries a native unit.
+    """
+
+    level: Kind
+    field: str
+    native: str | Callable[[Entity], str]
+    unit: UnitOf = "text"
+    period: Period | Callable[[Entity], Period | None] | None = None
+    choices: tuple[str, ...] = ()
+    offered: Callable[[Entity], Iterable[str]] | None = None
+    minimum: str | Callable[[Entity, Account], str] = ""
+    maximum: str = ""
+    longest: int = 0
+    clears: bool = False
+    zero: bool = False
+    spellings: tuple[str, ...] = ()
+    lock: str | Callable[[Entity, datetime | None], str | None] | None = None
+    read: Callable[[Entity, Account], Json] | None = None
+    write: Callable[[Json, Entity, Account], Mapping[str, Json]] | None = None
+    note: str = ""
+
+
+@frozen(eq=False)
+class EditMember:
+    """What an edit of a level does with a member of ``targeting`` or ``creative``; without a row it is refused.
+
+    ``path``: ``targeting.locations``; a row with a ``reason`` refuses its member, or the whole part where the path is
+    ``targeting`` or ``creative``. ``field``: the setting that the member is as well. Of the items of a list the id
+    counts; ``type_of`` says which type an id is of, so that an item's ``type`` can be held against it (None: the id
+    does not say), and ``radius`` which types take an item's ``radiusKm``. An empty ``targeting.locations`` is refused,
+    unless the row ``clears``: then another level holds the countries.
+    """
+
+    level: Kind
+    path: str
+    field: str = ""
+    type_of: Callable[[str], str | None] | None = None
+    radius: tuple[str, ...] = ()
+    clears: bool = False
+    reason: str = ""
+
+
+@frozen(eq=False)
+class Catalog:
+    """An allow-listed read-only list. ``suffix``: ``none``, ``optional`` or ``required`` (text after the colon).
+
+    ``request`` builds the native request of one page from (account, suffix text, cursor, limit); ``items`` points at
+    the list in the answer, or is a function that makes rows of what is no list of objects; ``id`` and ``name`` point
+    into a row; ``next`` finds the next cursor in an answer.
+    """
+
+    resource: str
+    request: Callable[[Account, str, str | None, int], Request]
+    items: str | Callable[[Response], Sequence[Mapping[str, Json]]]
+    id: str | Callable[[Mapping[str, Json]], str]
+    name: str | Callable[[Mapping[str, Json]], str]
+    next: Callable[[Response], str | None] | None = None
+    suffix: Literal["none", "optional", "required"] = "none"
+    note: str = ""
+
+
+@frozen(eq=False)
+class Metric:
+    """One normalized figure: ``native`` points into a report row.
+
+    ``unit``: ``count``, ``whole`` (a count that is left out where it is a fraction), ``decimal``, ``micros`` (a million
+    to a major unit), ``cents`` (a hundred) or ``major``. ``read`` gives the values of some rows where the pointer alone
+    does not.
+    ``absent``: the value of a row that leaves the field out (None, or 0 where that is documented); ``silent``: texts
+    that leave it out.
+    """
+
+    name: Literal["impressions", "clicks", "spend", "conversions", "conversionValue", "videoViews", "reach"]
+    native: str
+    unit: Literal["count", "whole", "decimal", "micros", "cents", "major"]
+    read: Callable[[Columns], list[Json]] | None = None
+    absent: int | None = None
+    silent: tuple[str, ...] = ()
+    note: str = ""
+
+
+@frozen
+class History:
+    """How far back a network reports by days: so many days, or months, before today.
+
+    ``timezone``: the zone of that today, where it is not the account's.
+    """
+
+    days: int = 0
+    months: int = 0
+    timezone: str | None = None
+
+
+@frozen(eq=False)
+class Template:
+    """An example payload of the native create endpoints, in native names and units."""
+
+    kind: Kind
+    title: str
+    payload: Mapping[str, Json]
+    note: str = ""
+
+
+@frozen(eq=False)
+class Extra:
+    """An account extra: ``name`` as in ``--account-extra``, what it is, whether an admin may set it."""
+
+    name: str
+    meaning: str
+    choices: tuple[str, ...] = ()
+    settable: bool = True
+
+
+@frozen(eq=False)
+class Login:
+    """How accounts are connected. ``hosts`` of the consent page and the token endpoint stand in ``Network.hosts``.
+
+    ``ahead``: seconds before its end at which a token that is used is renewed.
+    """
+
+    kind: Literal["oauth2", "oauth1", "credentials"]
+    scopes: tuple[str, ...] = ()
+    pkce: bool = False
+    note: str = ""
+    ahead: int = 5 * 60
+
+
+@frozen(eq=False)
+class Network:
+    """Everything the core needs to know of one network, as data and plain functions.
+
+    ``hosts``: the only hosts that ever receive credentials. ``unit(account)``: the money unit. ``error(response)``: the
+    native error in an answer (any answer, unreadable ones too; never raises), None where there is none.
+    ``wait(response)``: seconds the network asks to wait. ``items(step, request, response)``: what a batch answer says
+    of each sent item, None where it cannot be read. ``money``: a sentence on native money units for people.
+    ``missing_day``: what a day is that an answered report has no row of. ``history``: how far back the network reports
+    by days, None where it documents no end.
+    ``geographies``: pointers to the members of ``targeting.native`` that say where is served: nothing in them may be
+    empty. Whether they may be left out is a matter of the formats.
+    ``other_countries``: codes that it takes in ``targeting.countries`` beside those of ISO 3166-1.
+    ``reports``: insights may be an asynchronous job, so that a second read has to resume the first one's.
+    ``status_sent(kind, sent)``: the kind and the native status in what a step of that kind sent of one entity, where it
+    does not stand there under the level's own name.
+    """
+
+    code: str
+    title: str
+    version: str
+    hosts: tuple[str, ...]
+    login: Login
+    unit: Callable[[Account], Unit]
+    error: Callable[[Response], Found | None]
+    levels: tuple[Level, ...]
+    formats: tuple[Format, ...]
+    settings: tuple[Setting, ...]
+    catalogs: tuple[Catalog, ...]
+    metrics: tuple[Metric, ...]
+    errors: tuple[ErrorRule, ...]
+    missing_day: MissingDay
+    history: History | None = None
+    edits: tuple[EditMember, ...] = ()
+    money: str = ""
+    reports: bool = False
+    geographies: tuple[str, ...] = ()
+    other_countries: tuple[str, ...] = ()
+    templates: tuple[Template, ...] = ()
+    extras: tuple[Extra, ...] = ()
+    sunset: date | None = None
+    wait: Callable[[Response], float | None] = lambda response: None
+    items: Callable[[Step, Request, Response], Sequence[ItemAnswer] | None] = lambda step, request, response: None
+    status_sent: Callable[[str, Json], tuple[str, str | None]] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def level(network: Network, kind: str) -> Level:
+    """The level of a kind; InvalidInput where the network has none."""
+    for one in network.levels:
+        if one.kind == kind:
+            return one
+    kinds = ", ".join(one.kind for one in network.levels)
+    raise refused("kind", "level_not_supported", f"{network.title} has no {kind}; it has {kinds}.")
+
+
+def unified(one: Level, native_status: Json) -> str | None:
+    """The unified status of a native one; None where the table does not know it."""
+    return one.states.get(native_status) if isinstance(native_status, str) else None
+
+
+def value_at(entity: Mapping[str, Json], cell: str | Callable[[Mapping[str, Json]], Json]) -> Json:
+    """What a cell that is a pointer or a function says of an entity."""
+    return read(entity, cell) if isinstance(cell, str) else cell(entity)

@@ -1,0 +1,64 @@
+"""Removes secrets and unstorable characters from texts and errors of a network before they are stored or shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from adsunify.errors import NativeError
+
+LONGEST_TEXT = 2_000
+LONGEST_CODE = 200
+
+REDACTED = "[redacted]"
+
+_SECRET_NAME = re.compile(
+    r"token|secret|password|passwd|authorization|api_?-?key|private_?-?key|credential|cookie", re.I
+)
+_SECRET_IN_TEXT = re.compile(
+    r"((?:token|secret|password|api_?key|signature|proof)[\w-]{0,40}(?:=|[\"']\s*:\s*[\"']))[^&\s\"'<>]+"
+    r"|((?:token|bearer)\W{1,3})(?=[\w.|~+/=-]{0,128}[0-9])[\w.|~+/=-]{16,}",
+    re.I,
+)
+"""``name=secret``, ``"name": "secret"``, and a token that a sentence repeats (Meta: "Malformed access token EAAB").
+
+A token has a digit among its first 129 characters, which tells it from prose. The bound keeps the search linear.
+"""
+_UNKEPT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+REQUEST_ID_HEADERS = (
+    "x-request-id",
+    "request-id",
+    "x-amzn-requestid",
+    "x-amz-request-id",
+    "x-fb-request-id",
+    "x-fb-trace-id",
+    "x-li-uuid",
+    "x-tt-logid",
+    "x-transaction-id",
+)
+"""Where networks name the request, the first that is there."""
+
+
+def text_kept(text: object, longest: int = LONGEST_TEXT) -> str:
+    """Text as it may be kept: bounded, storable, secrets redacted."""
+    kept = _SECRET_IN_TEXT.sub(rf"\1\2{REDACTED}", str(text)[:longest])
+    return _UNKEPT.sub("\ufffd", kept)
+
+
+def error_kept(error: NativeError) -> NativeError:
+    """A native error as it may be kept."""
+    return NativeError(
+        None if error.code is None else text_kept(error.code, LONGEST_CODE),
+        None if error.message is None else text_kept(error.message),
+        None if error.request_id is None else text_kept(error.request_id, LONGEST_CODE),
+        error.status,
+    )
+
+
+def request_id(headers: Mapping[str, str]) -> str | None:
+    """The network's name of the request, from the headers of its answer."""
+    for name in REQUEST_ID_HEADERS:
+        if headers.get(name):
+            return text_kept(headers[name], LONGEST_CODE)
+    return None

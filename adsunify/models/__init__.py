@@ -1,0 +1,1 @@
+"""What callers write: the brief and the edit as pydantic models, and the messages that refuse them."""

@@ -1,0 +1,170 @@
+"""Errors as they are told over a wire, and back: RFC 9457 problem details, the same at every door."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from adsunify.errors import (
+    AdsunifyError,
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    Issue,
+    LookupNeeded,
+    NativeError,
+    NotFound,
+    OperationError,
+    PermissionRefused,
+    ProviderError,
+    ProviderNotFound,
+    ProviderThrottled,
+    ProviderUnreadable,
+    RateLimited,
+    ServerUnreachable,
+    StoreError,
+    TokenRefused,
+    Unauthenticated,
+    VaultError,
+)
+from adsunify.records import Operation
+
+TYPE = "urn:adsunify:problem:"
+
+CODES: Mapping[str, tuple[int, str]] = {
+    "provider_rejected": (400, "The network refused; `network` is its own error."),
+    "provider_token_refused": (400, "The network refused the account's token; perhaps it must be connected again."),
+    "provider_permission_refused": (400, "The network account or its token lacks a permission."),
+    "provider_throttled": (400, "The network asks to come back later; `retryAfterMs` says when, where it is known."),
+    "media_processing": (400, "The network is still processing a video or an image; ask again after `retryAfterMs`."),
+    "provider_unreadable": (400, "A read brought no usable answer of the network."),
+    "connection_lost": (400, "The connection to the network was lost during a read."),
+    "not_sent": (400, "The network could not be reached; nothing was sent."),
+    "step_not_sendable": (400, "A step of the plan does not fit what the steps before it brought."),
+    "outcome_unknown": (400, "Nobody knows whether a native write was done; look at the account and the receipt."),
+    "operation_stalled": (400, "The process ended during a native write; nobody knows whether it was done."),
+    "operation_expired": (400, "The 30 minutes for review and execution are over."),
+    "operation_cancelled": (400, "The operation was cancelled."),
+    "operation_running": (400, "The operation is being executed."),
+    "operation_succeeded": (400, "The operation was executed already."),
+    "operation_unknown": (400, "Of a write of the operation nobody knows whether it was done."),
+    "clock_ahead": (400, "The operation was changed at a time ahead of the server's clock: `adsunify admin clock`."),
+    "account_disconnected": (400, "The account is disconnected; connect it again."),
+    "malformed_request": (400, "The request is not HTTP as the server reads it: its line, headers or framing."),
+    "unauthenticated": (401, "The bearer token is invalid, expired or revoked."),
+    "token_missing": (401, "No bearer token was sent."),
+    "forbidden": (403, "Only the owner may do this."),
+    "write_required": (403, "This needs a write-enabled credential of a member or admin."),
+    "admin_required": (403, "This needs a write-enabled credential of an admin."),
+    "not_for_agents": (403, "This is for people, not for agents."),
+    "approval_required": (403, "In this workspace a signed-in person executes; `operation.reviewUrl` says where."),
+    "access_lost": (403, "Key, role, membership or account no longer permit native writes."),
+    "not_found": (404, "There is no such thing in the workspace, or nothing at this address."),
+    "provider_not_found": (404, "The network has no such thing in this account; of many, `issues` says which."),
+    "method_not_allowed": (405, "The address does not take this method; see `Allow`."),
+    "not_acceptable": (406, "The `Accept` header excludes JSON."),
+    "idempotency_conflict": (409, "The idempotency key is bound to another request."),
+    "delivery_pending": (409, "The notification waits, or is being delivered."),
+    "webhook_ended": (409, "The webhook's key, grant or membership has ended; nothing is sent to it any more."),
+    "password_changed": (409, "The password was changed at this moment."),
+    "body_too_large": (413, "The body is larger than 1 MiB."),
+    "unsupported_media_type": (415, "The body is not application/json."),
+    "invalid_input": (422, "The input is refused; `issues` says where and why."),
+    "lookup_needed": (422, "A plan needs an answer of the network that was not given."),
+    "rate_limited": (429, "Too many requests of this credential or address; nothing was done. See `Retry-After`."),
+    "too_many_tries": (429, "Too many wrong passwords; a while has to pass."),
+    "internal_error": (500, "Something failed inside."),
+    "vault_error": (500, "A stored secret cannot be opened."),
+    "store_unavailable": (503, "The database did not do it."),
+    "server_unreachable": (503, "Said by clients of a server: it is down, too slow, cut off, or not this API."),
+    "not_ready": (503, "The server is shutting down, or its database is not at this version."),
+}
+"""Every code of a problem, with its status and what it means. They are stable; others may be added."""
+
+TITLES: Mapping[str, str] = {
+    "provider_rejected": "The network refused",
+    "provider_token_refused": "The network refused the account's token",
+    "provider_throttled": "The network asks to wait",
+    "not_sent": "The network was not reached",
+    "outcome_unknown": "Nobody knows whether it was done",
+    "operation_stalled": "Nobody knows whether it was done",
+    "operation_expired": "The time for review and execution is over",
+    "operation_cancelled": "The operation was cancelled",
+    "operation_succeeded": "The operation was executed already",
+    "operation_running": "The operation is being executed",
+    "approval_required": "A person must approve",
+    "clock_ahead": "A clock is or was wrong",
+}
+"""The title of a problem, where that of its class says too little."""
+
+
+def described(error: AdsunifyError) -> dict[str, Any]:
+    """The problem details of an error. What went wrong inside (status 5xx) is for the log, not for the caller."""
+    inside = error.status >= 500 and not isinstance(error, ServerUnreachable)
+    problem: dict[str, Any] = {
+        "type": TYPE + error.code,
+        "title": TITLES.get(error.code, error.title),
+        "status": error.status,
+        "detail": f"{error.title}; the reason is in the log." if inside else error.message,
+        "code": error.code,
+        "outcome": error.outcome,
+    }
+    if isinstance(error, InvalidInput) or (isinstance(error, ProviderNotFound) and error.issues):
+        problem["issues"] = [issue.to_json() for issue in error.issues]
+    if isinstance(error, ProviderError | OperationError) and error.native is not None:
+        problem["network"] = error.native.to_json()
+    if isinstance(error, ProviderThrottled | RateLimited | OperationError) and error.retry_after is not None:
+        problem["retryAfterMs"] = math.ceil(error.retry_after * 1000)
+    if error.operation is not None:
+        problem["operationId"] = error.operation.id
+        problem["appliedSteps"] = list(error.applied_steps)
+        problem["operation"] = error.operation.data
+    return problem
+
+
+_BY_STATUS: Mapping[int, type[AdsunifyError]] = {
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    503: StoreError,
+}
+_PROVIDER_ERRORS: Mapping[str, type[ProviderError]] = {
+    kind.default_code: kind
+    for kind in (TokenRefused, PermissionRefused, ProviderNotFound, ProviderThrottled, ProviderUnreadable)
+} | {"media_processing": ProviderThrottled, "not_sent": ProviderUnreadable, "connection_lost": ProviderUnreadable}
+
+
+def error_from(problem: Mapping[str, Any]) -> AdsunifyError:
+    """The error that problem details describe: of the class that was raised where they were made."""
+    message = str(problem["detail"])
+    error = _error(problem, message, str(problem["code"]))
+    operation = problem.get("operation")
+    error.status, error.outcome = int(problem["status"]), problem["outcome"]
+    error.operation = None if operation is None else Operation(operation)
+    error.message, error.applied_steps = message, tuple(problem.get("appliedSteps", ()))
+    if isinstance(error, ProviderError | OperationError) and "retryAfterMs" in problem:
+        error.retry_after = int(problem["retryAfterMs"]) / 1000
+    return error
+
+
+def _error(problem: Mapping[str, Any], message: str, code: str) -> AdsunifyError:
+    status = int(problem["status"])
+    native = None if problem.get("network") is None else NativeError.from_json(problem["network"])
+    issues = [Issue(one["path"], one["code"], one["message"]) for one in problem.get("issues", ())]
+    if status == 422:
+        return (LookupNeeded if code == LookupNeeded.default_code else InvalidInput)(issues, code=code)
+    if native is not None and problem.get("operation") is None:
+        if code == ProviderNotFound.default_code:
+            return ProviderNotFound(message, native=native, issues=issues)
+        return _PROVIDER_ERRORS.get(code, ProviderError)(message, native=native, code=code)
+    if status == 429:
+        return RateLimited(message, code=code, retry_after=int(problem.get("retryAfterMs", 0)) / 1000)
+    if status == 400:
+        return OperationError(message, code=code, native=native)
+    if code == ServerUnreachable.default_code:
+        return ServerUnreachable(message, code=code)
+    if code == VaultError.default_code:
+        return VaultError(message, code=code)
+    return _BY_STATUS.get(status, AdsunifyError)(message, code=code)

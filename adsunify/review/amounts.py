@@ -1,0 +1,60 @@
+"""The amounts in a prepared step, for whoever decides about it: where each stands, and what it is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from attrs import frozen
+
+from adsunify.adapter.network import Account, counted
+from adsunify.errors import InvalidInput
+from adsunify.networks import adapter
+from adsunify.values.exact_json import Json
+from adsunify.values.money import major
+
+MONEY = re.compile(r"budget|bid|cpa|cpc|cpm|amount|micro|goal_?value|unit_?cost|spend_?cap", re.IGNORECASE)
+NO_MONEY = re.compile(r"Ids?$|_ids?$|(?i:type|strategy|mode|multiplier|percent|adjust|roas|is_)")
+"""What the last word of a native member says of its number."""
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
+
+
+@frozen
+class Amount:
+    """An amount as it will be sent: where it stands, how it stands there, and (where it is known) how much it is."""
+
+    member: str
+    sent: str
+    major: str | None
+
+
+def amounts(account: Mapping[str, Any], step: Mapping[str, Any]) -> list[Amount]:
+    """The amounts of a step, both as the answers show them; some networks take them in the query."""
+    network = adapter(account["network"]).network
+    owner = Account(
+        account["network"], account["nativeId"], account["currency"], account["timezone"], account["extras"]
+    )
+    try:
+        unit = network.unit(owner)
+    except InvalidInput:  # of an account without currency, nobody can say what its numbers are worth
+        unit = None
+    found = []
+    for member, sent in [*_money(dict(parse_qsl(urlsplit(step["path"]).query))), *_money(step["body"])]:
+        count = None if unit is None else counted(unit, sent)
+        known = None if unit is None or count is None else f"{major(count, unit.offset)} {account['currency'] or ''}"
+        found.append(Amount(member, str(sent), known))
+    return found
+
+
+def _money(body: Json, path: str = "", last: str = "") -> Iterator[tuple[str, Json]]:
+    """The amounts that a native body holds: where, and as they will be sent."""
+    if isinstance(body, Mapping):
+        for name, value in body.items():
+            yield from _money(value, f"{path}.{name}" if path else str(name), str(name))
+    elif isinstance(body, list):
+        for index, value in enumerate(body):
+            yield from _money(value, f"{path}.{index}", last)
+    elif MONEY.search(last) and not NO_MONEY.search(last) and NUMBER.fullmatch(str(body)):
+        yield path, body

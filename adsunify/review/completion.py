@@ -1,0 +1,146 @@
+"""How much of an operation is written: read from its plan and its receipt, as data and in words, for every door.
+
+Both functions take an operation as the API shows it (the contract's "Shapes"), so that REST, agents, pages and the
+shell say the same, whether the operation was read here or came from a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from attrs import frozen
+
+from adsunify.errors import AdsunifyError, Outcome
+from adsunify.records import Operation
+
+E = TypeVar("E", bound=AdsunifyError)
+
+NOTHING_WRITTEN = "Nothing of this operation is written."
+ALL_WRITTEN = "Everything in this operation is written."
+EXPIRED = "Prepare the change again."
+OVER = (
+    "This operation writes nothing more. Finish the rest with a change of its own, which uses the ids in the receipt, "
+    "or remove what is written. A second operation for the whole change would write {applied} twice."
+)
+RESUMABLE = "Until {expires_at}, executing this same operation sends only what is not written."
+UNKNOWN = "Nothing more is sent: look at the account and at the receipt before you do anything else."
+
+
+@frozen
+class Completion:
+    """How much of an operation is written.
+
+    ``outcome`` speaks of the whole operation: ``not_applied`` only where surely no step of it was applied.
+    ``applied_steps``: the keys of the steps of which anything was written. ``doubtful_steps``: those of which nobody
+    knows. ``remaining_steps``: those that are surely not, or not wholly, written; unknown in lists, which show no steps
+    of plans. ``items``: how many of how many items are written, of the steps that were written in part.
+    ``advice``: what can be done next, as a sentence; empty where there is nothing to say.
+    """
+
+    outcome: Outcome
+    applied_steps: tuple[str, ...]
+    doubtful_steps: tuple[str, ...]
+    remaining_steps: tuple[str, ...]
+    items: Mapping[str, tuple[int, int]]
+    advice: str
+
+    def describe_steps(self) -> str:
+        """Sentences that name what is written, what nobody knows of, and what is not written."""
+        if self.outcome == "not_applied":
+            return NOTHING_WRITTEN
+        if self.outcome == "applied":
+            return ALL_WRITTEN
+        named = (
+            ("Written", self.applied_steps),
+            ("Not known", self.doubtful_steps),
+            ("Not written", self.remaining_steps),
+        )
+        return " ".join(f"{label}: {', '.join(map(self._name, keys))}." for label, keys in named if keys)
+
+    def describe(self) -> str:
+        """As :meth:`describe_steps`, with what can be done next."""
+        return join_sentences(self.describe_steps(), self.advice)
+
+    def _name(self, key: str) -> str:
+        if key not in self.items:
+            return key
+        done, count = self.items[key]
+        return f"{key} ({done} of {count} items)" if key in self.applied_steps else key
+
+
+def read_completion(operation: Mapping[str, Any]) -> Completion:
+    """How much of an operation is written; ``operation`` as the API shows it."""
+    attempts: dict[str, list[Mapping[str, Any]]] = {}
+    for attempt in operation["receipt"]["steps"]:
+        attempts.setdefault(attempt["key"], []).append(attempt)
+    planned = [step["key"] for step in operation["plan"].get("steps", ())]
+    keys = planned or list(attempts)
+    applied, doubtful, remaining, items = [], [], [], {}
+    for key in keys:
+        states = {attempt["state"] for attempt in attempts.get(key, ())}
+        done, count = _count_items(attempts.get(key, ()))
+        if "applied" in states or done:
+            applied.append(key)
+        if "applied" in states:
+            continue
+        if states & {"ambiguous", "in_flight"}:
+            doubtful.append(key)
+        else:
+            remaining.append(key)
+        if done:
+            items[key] = (done, count)
+    if operation["status"] in ("running", "unknown") and not doubtful and remaining:
+        doubtful.append(remaining.pop(0))  # an execution writes one step after the other
+    outcome = _read_outcome(operation, applied, doubtful, remaining if planned else None)
+    advice = _advise(operation, outcome, applied)
+    return Completion(outcome, tuple(applied), tuple(doubtful), tuple(remaining), items, advice)
+
+
+def attach_operation(error: E, operation: Mapping[str, Any], *, advise: bool = True) -> E:
+    """The error with the operation that it concerns: its outcome, the steps that were applied, and both in words.
+
+    ``advise``: the words include what can be done next; an error that says so itself leaves it out.
+    """
+    completion = read_completion(operation)
+    error.operation = Operation(operation)
+    error.outcome, error.applied_steps = completion.outcome, completion.applied_steps
+    error.message = join_sentences(error.message, completion.describe() if advise else completion.describe_steps())
+    return error
+
+
+def join_sentences(*sentences: str) -> str:
+    """One text of several sentences; a full stop is added where one has no end."""
+    ended = (text if text.endswith((".", "!", "?")) else f"{text}." for text in map(str.strip, sentences) if text)
+    return " ".join(ended)
+
+
+def _count_items(attempts: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """How many of how many items of a step are written, over all its attempts."""
+    states = [(item["index"], item["state"]) for attempt in attempts for item in attempt["items"]]
+    return len({index for index, state in states if state == "applied"}), len({index for index, _ in states})
+
+
+def _read_outcome(
+    operation: Mapping[str, Any], applied: Sequence[str], doubtful: Sequence[str], remaining: Sequence[str] | None
+) -> Outcome:
+    if operation["status"] == "succeeded":
+        return "applied"
+    if doubtful or operation["status"] in ("running", "unknown"):
+        return "unknown"
+    if not applied:
+        return "not_applied"
+    return "applied" if remaining == [] else "partly_applied"
+
+
+def _advise(operation: Mapping[str, Any], outcome: Outcome, applied: Sequence[str]) -> str:
+    if outcome == "applied":
+        return ""
+    if outcome == "unknown":
+        return "" if operation["status"] == "running" and not operation["stalled"] else UNKNOWN
+    over = operation["expired"] or operation["status"] == "cancelled"
+    if outcome == "not_applied":
+        return EXPIRED if operation["expired"] else ""
+    if over:
+        return OVER.format(applied=", ".join(applied))
+    return RESUMABLE.format(expires_at=operation["expiresAt"])

@@ -1,0 +1,47 @@
+"""ISO 3166-1 alpha-2: the official codes of countries, as the tz database lists them (iso3166.tab, public domain).
+
+User-assigned codes (XX, ZZ) and exceptional reservations (UK, EU) are not official, so they are refused. One exception:
+Kosovo has no official code, and some networks take the user-assigned XK (Google's geo target 2900).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from functools import cache
+from pkgutil import get_data
+
+from adsunify.errors import refused
+
+KOSOVO = "XK"
+FORM = "an ISO 3166-1 alpha-2 country code in capitals, such as US"
+
+_MEANT = {
+    "AN": "CW", "BU": "MM", "CS": "CZ", "DA": "DK", "DD": "DE", "EL": "GR", "EN": "GB", "FX": "FR", "JA": "JP",
+    "KO": "KR", "RC": "TW", "SF": "FI", "SP": "ES", "SU": "RU", "TP": "TL", "UK": "GB", "YU": "RS", "ZH": "CN",
+    "ZR": "CD",
+}  # fmt: skip
+"""What is written for a country though it is not its code: other lists, languages, former codes."""
+
+
+@cache
+def codes() -> frozenset[str]:
+    """Every official code."""
+    table = get_data("tzdata", "zoneinfo/iso3166.tab") or b""
+    return frozenset(line.partition("\t")[0] for line in table.decode().splitlines() if not line.startswith("#"))
+
+
+def code_of(location: str) -> str:
+    """The code in a location's id that names a country: US, us or country:US."""
+    return location.rpartition(":")[2].upper()
+
+
+def known(code: str, path: str, others: Collection[str] = ()) -> str:
+    """The code itself; ``others`` are taken beside the official ones.
+
+    Raises InvalidInput ``unknown_country``, with the code that was probably meant.
+    """
+    if code in codes() or code in others:
+        return code
+    meant = _MEANT.get(code)
+    hint = "" if meant is None else f" Did you mean {meant}?"
+    raise refused(path, "unknown_country", f"must be {FORM}.{hint}")

@@ -1,0 +1,157 @@
+"""JSON pointers (RFC 6901) into answers: reads, checked reads, writes and searches.
+
+Answers of a network are hostile input. They are read only with these functions (:func:`read`, :func:`need`,
+:func:`ident`, :func:`text`, :func:`rows`), which raise :class:`~adsunify.errors.ProviderUnreadable`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any
+
+from adsunify.errors import ProviderUnreadable
+from adsunify.values.exact_json import Json
+
+# -- pointers -----------------------------------------------------------------------------------------------------
+# RFC 6901 ("/data/0/id"), with one addition: "*" stands for every element of a list or object (used by outputs only).
+
+MISSING: Any = object()
+
+
+@lru_cache(4096)
+def parts(pointer: str) -> tuple[str, ...]:
+    """The members of a pointer."""
+    if not pointer:
+        return ()
+    return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/"))
+
+
+def _member(value: Json, part: str) -> Json:
+    if isinstance(value, Mapping):
+        return value.get(part, MISSING)
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes) and part.isascii() and part.isdigit():
+        return value[int(part)] if len(part) < 9 and int(part) < len(value) else MISSING
+    return MISSING
+
+
+def read(value: Json, pointer: str, default: Json = None) -> Json:
+    """What stands at the pointer, or ``default``. Never raises."""
+    for part in parts(pointer):
+        value = value.get(part, MISSING) if type(value) is dict else _member(value, part)
+        if value is MISSING:
+            return default
+    return value
+
+
+def put(value: Json, pointer: str, new: Json) -> None:
+    """Set what stands at the pointer; objects on the way are made, a list position must exist or be the next one."""
+    *way, last = parts(pointer)
+    for part in way:
+        value = value[int(part)] if isinstance(value, list) else value.setdefault(part, {})
+    if isinstance(value, list):
+        position = int(last)
+        if position == len(value):
+            value.append(new)
+        else:
+            value[position] = new
+    else:
+        value[last] = new
+
+
+def need(value: Json, pointer: str, what: str = "answer") -> Json:
+    """What stands at the pointer; its absence (or null) makes the answer unreadable."""
+    found = read(value, pointer)
+    if found is None:
+        raise ProviderUnreadable(f"The {what} has no {pointer or 'body'}.")
+    return found
+
+
+def identifier(found: Json) -> str | None:
+    """An id as digits or text: a non-empty string that can be sent, or an integer's digits; anything else is None."""
+    if isinstance(found, str):
+        sendable = found.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in found)
+        return found if found and sendable else None
+    if isinstance(found, int) and not isinstance(found, bool):
+        return str(found)
+    return None
+
+
+def ident(value: Json, pointer: str, what: str = "answer") -> str:
+    """An id at the pointer, as a string."""
+    found = identifier(need(value, pointer, what))
+    if found is None:
+        raise ProviderUnreadable(f"The {what} has no id at {pointer}.")
+    return found
+
+
+def text(value: Json, pointer: str, default: str | None = None) -> str | None:
+    """A string at the pointer; numbers become their text, anything else ``default``."""
+    found = read(value, pointer)
+    if isinstance(found, str):
+        return found
+    if isinstance(found, int | Decimal) and not isinstance(found, bool):
+        return format(found, "f") if isinstance(found, Decimal) else str(found)
+    return default
+
+
+def rows(value: Json, pointer: str, what: str = "answer") -> list[Mapping[str, Json]]:
+    """A list of objects at the pointer; absent is an empty list, anything else unreadable."""
+    found = read(value, pointer)
+    if found is None:
+        return []
+    if not isinstance(found, list) or not all(isinstance(row, (dict, Mapping)) for row in found):
+        raise ProviderUnreadable(f"The {what} has no list of objects at {pointer or 'its top'}.")
+    return found
+
+
+class Columns:
+    """What stands at pointers in many rows: a list for each pointer, with a value for each row, made when asked for."""
+
+    def __init__(self, rows: list[Mapping[str, Json]]) -> None:
+        self.rows = rows
+        self._kept: dict[Any, list[Json]] = {"": rows}
+
+    def at(self, pointer: str) -> list[Json]:
+        """What stands at the pointer in each row, None where nothing does."""
+        if pointer not in self._kept:
+            self._kept[pointer] = self._read(pointer)
+        return self._kept[pointer]
+
+    def _read(self, pointer: str) -> list[Json]:
+        above, member = self.at(pointer.rpartition("/")[0]), parts(pointer)[-1]
+        try:
+            return list(map(itemgetter(member), above))
+        except (LookupError, TypeError):  # not in all of them
+            pass
+        try:
+            return [None if one is None else one.get(member) for one in above]
+        except AttributeError:  # not objects, all of them
+            return [read(row, pointer) for row in self.rows]
+
+    def made(self, pointer: str, make: Callable[[Json], Json]) -> list[Json]:
+        """What is made of that for each row."""
+        if (pointer, make) not in self._kept:
+            self._kept[pointer, make] = list(map(make, self.at(pointer)))
+        return self._kept[pointer, make]
+
+
+def found_at(value: Json, pointer: str) -> list[Json]:
+    """All values a pointer with ``*`` finds, in order."""
+    values = [value]
+    for part in parts(pointer):
+        if part == "*":
+            values = [
+                child
+                for one in values
+                for child in (one if isinstance(one, list) else one.values() if isinstance(one, dict | Mapping) else ())
+            ]
+        else:
+            values = [
+                child
+                for one in values
+                if (child := one.get(part, MISSING) if type(one) is dict else _member(one, part)) is not MISSING
+            ]
+    return values
