@@ -21,6 +21,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     GetCoreSchemaHandler,
     StringConstraints,
     ValidationError,
@@ -282,6 +283,8 @@ def _text_refusal(text: str) -> tuple[str, str] | None:
 
 FreeForm = Annotated[dict[str, Any], AfterValidator(_free_form)]
 """An object of any JSON, copied; numbers with a fraction are Decimal."""
+NonEmptyFreeForm = Annotated[dict[str, Any], Field(min_length=1), AfterValidator(_free_form)]
+"""A :data:`FreeForm` with at least one member."""
 
 
 # -- reading ------------------------------------------------------------------------------------------------------

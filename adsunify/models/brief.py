@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 from adsunify.errors import InvalidInput
-from adsunify.models.base import VISIBLE, FreeForm, Maybe, RuledModel, WireModel, read, repeated
+from adsunify.models.base import VISIBLE, Maybe, NonEmptyFreeForm, RuledModel, WireModel, read, repeated
 from adsunify.models.error_messages import COUNTRY, CURRENCY, LANGUAGE, URI, Problem
 from adsunify.values.countries import KOSOVO, known
 from adsunify.values.dates import INSTANT, instant
@@ -72,7 +72,7 @@ class Targeting(WireModel):
     countries: Maybe[Annotated[tuple[Target, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     location_ids: Maybe[Annotated[tuple[Identifier, ...], Field(strict=False, min_length=1, max_length=50)]] = None
     keywords: Maybe[Annotated[tuple[Keyword, ...], Field(strict=False, max_length=50)]] = None
-    native: Maybe[Annotated[FreeForm, Field(min_length=1)]] = None
+    native: Maybe[NonEmptyFreeForm] = None
 
 
 class Creative(WireModel):
