@@ -147,6 +147,8 @@ async def test_a_whole_life(site: Served) -> None:
         await one.open(f"{site.base_url}/accounts")
         await seen(one, "accounts")
         await one.width(390)
+        long = "x" * 60  # a name without a place to break at
+        await one.run("for (const one of document.querySelectorAll('td:first-child a')) one.append(arguments[0])", long)
         shown = await one.run(SHOWN, "Meta")
         assert shown and all(shown)  # each account says whose it is
         await one.open(f"{site.base_url}/accounts/{body['accountId']}")
