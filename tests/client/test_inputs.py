@@ -19,7 +19,7 @@ import adsunify
 from adsunify import AsyncAds
 from adsunify.client import Account, Connection, Operation
 from adsunify.client.doors import RemoteDoor
-from adsunify.errors import InvalidInput, RateLimited, ServerUnreachable
+from adsunify.errors import InvalidInput, ProviderThrottled, RateLimited, ServerUnreachable
 from adsunify.problem_details import described
 from tests.server.served import NEVER, Served, brief
 
@@ -60,18 +60,21 @@ async def test_something_else_answers_in_place_of_the_server() -> None:
         (b"Retry-After: soon\r\n", 0.0),
     ],
 )
-async def test_a_wait_in_every_form(headers: bytes, seconds: float) -> None:
+@pytest.mark.parametrize(
+    "limit", [RateLimited("Too many.", retry_after=0), ProviderThrottled("Later.")], ids=lambda one: one.code
+)
+async def test_a_wait_in_every_form(limit: RateLimited | ProviderThrottled, headers: bytes, seconds: float) -> None:
     """A proxy before the server may ask to wait with a date (RFC 9110, 10.2.3)."""
-    problem = json.dumps(described(RateLimited("Too many.", retry_after=0))).encode()
+    problem = json.dumps(described(limit)).encode()
     head = b"HTTP/1.1 429 Too Many Requests\r\nContent-Type: application/problem+json\r\n"
     answer = head + headers + f"Content-Length: {len(problem)}\r\n\r\n".encode() + problem
     async with answering(answer) as url, AsyncAds(url, token="t") as ads:
         door = ads.door
         assert isinstance(door, RemoteDoor)
         ads._door = evolve(door, now=lambda: 1893456000.0)  # 2030-01-01T00:00:00Z
-        with pytest.raises(RateLimited) as error:
+        with pytest.raises(type(limit)) as error:
             await ads.networks()
-    assert error.value.retry_after == seconds
+    assert (error.value.retry_after or 0.0) == seconds
 
 
 # -- what the methods are given -----------------------------------------------------------------------------------
