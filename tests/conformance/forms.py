@@ -62,7 +62,9 @@ uri = Form(
     ("https://shop.example/chairs?a=b", "https://shop.example"),
     tuple((one, "") for one in ("chairs", "//shop.example", "https://", "https://shop example/", "", None, 1)),
 )
-free = Form(({}, {"a": [1, 0.5, None, {"b": True}]}), tuple((one, "") for one in (None, [], "x", 1)))
+_OBJECTS = ({"a": None}, {"a": [1, 0.5, None, {"b": True}]})
+free = Form(({}, *_OBJECTS), tuple((one, "") for one in (None, [], "x", 1)))
+not_empty = Form(_OBJECTS, tuple((one, "") for one in (None, [], "x", 1, {})))
 
 
 def integer(least: int, most: int) -> Form:

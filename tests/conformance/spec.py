@@ -30,6 +30,7 @@ from .forms import (
     language,
     many,
     must_be_true,
+    not_empty,
     number,
     page,
     text,
@@ -136,7 +137,7 @@ TARGETING = Fields(
         "countries": may(many(country, 1, 50, COUNTRIES)),
         "locationIds": may(many(ID, 1, 50, "{}")),
         "keywords": may(many(KEYWORD.form(), None, 50)),
-        "native": may(free),
+        "native": may(not_empty),
     }
 )
 CREATIVE = Fields(

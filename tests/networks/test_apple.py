@@ -118,7 +118,6 @@ def test_native_targeting_is_split() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"countryOrRegion": {"include": []}},
         {"countryOrRegion": {"include": ["DE"]}, "radius": {"include": ["1"]}},
         {"countryOrRegion": {"include": ["DE"]}, "supplySource": {"include": ["MAPS"]}},
         {"countryOrRegion": {"include": ["DE"]}, "daypart": {"include": [10]}},

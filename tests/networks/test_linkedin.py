@@ -204,7 +204,6 @@ PLACE = {"or": {LOCATIONS: ["urn:li:geo:1"]}}
         {"include": {"and": [PLACE]}, "keywords": []},
         {"include": {"and": [PLACE, {"and": {}}]}},
         {"include": {"and": [PLACE, {"or": {}}]}},
-        {"include": {"and": [{"or": {LOCATIONS: []}}]}},
         {"include": {"and": [{"or": {LOCATIONS: ["US"]}}]}},
         {"include": {"and": [{"or": {"locations": ["urn:li:geo:1"]}}]}},
         {"include": {"and": [{"or": {"urn:li:adTargetingFacet:skills": ["urn:li:skill:1"]}}]}},

@@ -129,7 +129,6 @@ def test_keywords_are_appended_to_native_criteria() -> None:
         ({"budget__period": "lifetime"}, "schedule.endAt"),
         ({"budget__amount": "42.505"}, "budget.amount"),
         ({"bid": "0.755"}, "bid"),
-        ({"targeting": {"native": {"criteria": []}}}, "targeting.native"),
         ({"targeting": {"native": {"criteria": [{"targeting_type": "GENDER"}]}}}, "targeting.native"),
         (
             {

@@ -109,6 +109,7 @@ WORDS = {
         "maxLength",
         "minItems",
         "maxItems",
+        "minProperties",
         "maxProperties",
         "uniqueItems",
     ),
